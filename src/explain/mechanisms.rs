@@ -160,7 +160,7 @@ length, with ideal arithmetic among its assumptions.
 `auto` takes it where its predicted error is less than that of `gibbs`: for many rows or a small epsilon, where `gibbs` has to let rows count with a
 small weight. The spread of its draws is not an interval for the weights.
 
-```dpm W0513
+```dpm
 budget dp(eps = 1, delta = 1e-6)
 private adult[n] { age: real in [0, 1], hours: real in [-1, 1], rich: bool }
 param w: vector[3] ~ normal(0, 3)
@@ -168,14 +168,15 @@ observe rich ~ bernoulli_logit(dot(w, [1, age, hours]))
 release coef = draw(w) using refined
 ```
 
-`posterior(w)` of rows `bernoulli_logit(dot(w, x))`, `binomial_logit(N, dot(w, x))`, `bernoulli_probit(dot(w, x))`, or `normal(dot(w, x), sd)` with a
-known sd and a bounded outcome: a whole posterior, with intervals. Two fifths of the budget (of linear rows three tenths) pay for the sums of `(y - N/2) x`
-(`y x`) and of `x x'`. In the coordinates that they give, the rest pays three times for the scores of the rows (of linear rows: their residuals) at points
-that what left before says, each cut to a few sd, and for the products of features, times the information of their rows. Everything that leaves is exact
-sums with exactly drawn normal noise, and the posterior, a normal law, is computed from it.
+`posterior(w)` of rows `bernoulli_logit(dot(w, x))`, `binomial_logit(N, dot(w, x))`, `bernoulli_probit(dot(w, x))`, `bernoulli_cloglog(dot(w, x))`, or
+`normal(dot(w, x), sd)` with a known sd and a bounded outcome: a whole posterior, with intervals. Two fifths of the budget (of linear rows three
+tenths) pay for the sums of `(y - N/2) x` (`y x`; of cloglog rows `(y - 5/8) x`) and of `x x'`. In the coordinates that they give, the rest pays three
+times for the scores of the rows (of linear rows: their residuals) at points that what left before says, each cut to a few sd, and for the products of
+features, times the information of their rows. Everything that leaves is exact sums with exactly drawn normal noise, and the posterior, a normal law,
+is computed from it.
 
 Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP, status exact; no chain. The posterior is approximate: it takes noisy products for the products. Scores
-beyond the cut count as the cut, so outliers pull less. Of probit rows whose prior allows predictors beyond 2, and of
+beyond the cut count as the cut, so outliers pull less. Of probit and cloglog rows whose prior allows predictors beyond 2, and of
 logistic ones whose prior allows some beyond 10, the steps stop short, and intervals contain the truth less often (W0512).
 
 `auto` takes it for all but linear rows; for these write it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.

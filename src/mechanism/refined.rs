@@ -12,7 +12,7 @@ use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
 use crate::kernel::{Design, DesignBuilder, Family, Layout, Likelihood};
 use crate::numeric::dense::Matrix;
-use crate::numeric::logistic::{CURVATURE, Look, MOST_ROTATIONS, look, wider};
+use crate::numeric::logistic::{Look, MOST_ROTATIONS, look_again, wider};
 use nalgebra::{DVector, SymmetricEigen};
 
 const BAD: MechanismError = MechanismError::Parameter;
@@ -131,7 +131,7 @@ pub(super) fn draw<B: BitSource>(
     let (Some(totals), Some(columns)) = (measured.totals.first(), &measured.columns) else { return Err(BAD) };
     let noisy: Vec<f64> = noisy_moments(totals, law.noise(), bits)?.iter().map(|n| n.to_f64()).collect();
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2).ok_or(BAD)?;
-    let seen = match look((mean, precision), statistics, CURVATURE * trials, law.scores) {
+    let seen = match look_again((mean, precision), statistics, trials, law.scores, rows as f64) {
         Some(seen) => seen,
         // What doubles cannot compute says nothing: the prior is left.
         None => Look::nothing(mean, precision).ok_or(BAD)?,
@@ -152,6 +152,7 @@ mod tests {
     use crate::data::scan::Totals;
     use crate::mechanism::OsBits;
     use crate::mechanism::bits::Repeated;
+    use crate::numeric::logistic::{CURVATURE, look};
     use crate::numeric::special::normal_cdf;
 
     struct Uniform(u64);

@@ -9,6 +9,12 @@ pub const CURVATURE: f64 = 0.16334;
 /// Rotations of an eigenvalue decomposition; a few times the dimension are enough.
 pub const MOST_ROTATIONS: usize = 100_000;
 
+/// The part of the features' size that is along one axis where there is an intercept, or what is like one.
+const ALONE: f64 = 2.0 / 3.0;
+/// Predictors nearer to 0 than this are taken for this: a curve is straight there.
+const NEAR: f64 = 1e-3;
+/// How often a look is taken again, half of the way each time.
+const LOOKS: usize = 30;
 /// What the first look told counts for at least this part in a second stage.
 const WIDEST: f64 = 100.0;
 /// Of what a draw may spend, the share at which a typical row keeps its weight.
@@ -18,6 +24,11 @@ const TARGET: f64 = 0.6;
 /// the looked variances times the products of features.
 pub fn wider(mu: f64, rows: f64, trace: f64) -> f64 {
     if trace > 0.0 { ((mu / TARGET).powi(2) * rows / trace).clamp(1.0, WIDEST) } else { WIDEST }
+}
+
+/// The square of how much flatter a logistic curve is over normal predictors of this variance than at 0, about.
+pub fn flatter(variance: f64) -> f64 {
+    1.0 + std::f64::consts::PI / 8.0 * variance
 }
 
 /// A symmetric matrix from its entries with i <= j, row by row.
@@ -104,6 +115,60 @@ pub fn look((mean, precision): (&[f64], &[f64]), (upper, scores): (&[f64], &[f64
     mean.iter().chain(factor.iter()).all(|x| x.is_finite()).then_some(Look { mean, factor, products, prior, told: root })
 }
 
+/// What scores are on average for weights: `chord w`, which changes by `tangent` where the weights do, and the variance of the scores of rows.
+struct Rise {
+    chord: Matrix,
+    tangent: Matrix,
+    variance: Matrix,
+}
+
+impl Look {
+    /// Of predictors that are spread as the weights found say: normal, `1/4 (1 + pi v / 8)^-1/2` of a variance v (Stein 1981), so that sums say little of how
+    /// large weights are where predictors are wide; where most of the features' size is along one axis, of that size along this one, as with an intercept.
+    fn rise(&self, (axis, size): (&DVector<f64>, f64), trials: f64, rows: f64) -> Rise {
+        let seen = &self.products * &self.mean;
+        let square = seen.dot(&self.mean) / rows;
+        if size > ALONE * self.products.trace() {
+            let at = (axis.dot(&self.mean) * (size / rows).sqrt()).abs().max(NEAR);
+            let smaller = flatter((square - at * at).max(0.0)).sqrt().recip();
+            let p = 1.0 / (1.0 + (-at * smaller).exp());
+            let (chord, slope) = (trials * (p - 0.5) / at, trials * smaller * p * (1.0 - p));
+            let tangent = &self.products * slope;
+            return Rise { chord: &tangent + axis * axis.transpose() * (size * (chord - slope)), variance: tangent.clone(), tangent };
+        }
+        let flat = flatter(square);
+        let slope = 0.25 * trials / flat.sqrt();
+        let chord = &self.products * slope;
+        Rise {
+            tangent: &chord - &seen * seen.transpose() * (slope * (1.0 - 1.0 / flat) / seen.dot(&self.mean).max(f64::MIN_POSITIVE)),
+            variance: chord.clone(),
+            chord,
+        }
+    }
+}
+
+/// The same of `trials` trials from what the first look says, step by step, with scores that rise as the weights that are found say.
+pub fn look_again(prior: (&[f64], &[f64]), left: (&[f64], &[f64]), trials: f64, sd: f64, rows: f64) -> Option<Look> {
+    let mut found = look(prior, left, CURVATURE * trials, sd)?;
+    let SymmetricEigen { eigenvectors, eigenvalues } = SymmetricEigen::try_new(found.products.clone(), f64::EPSILON, MOST_ROTATIONS)?;
+    let (place, size) = eigenvalues.argmax();
+    let axis = eigenvectors.column(place).into_owned();
+    let (center, scores) = (DVector::from_column_slice(prior.0), DVector::from_column_slice(left.1));
+    let noise = Matrix::from_diagonal_element(center.len(), center.len(), sd * sd);
+    for _ in 0..LOOKS {
+        let Rise { chord, tangent, variance } = found.rise((&axis, size), trials, rows);
+        let root = cholesky(variance + &noise)?;
+        found.told = root.solve_lower_triangular(&tangent)?;
+        let lower = factor_of_sum(&[(1.0, &found.prior.transpose()), (1.0, &found.told)]);
+        let off = root.solve_lower_triangular(&(&scores - chord * &found.mean))?;
+        let pulled = found.told.tr_mul(&off) + &found.prior * found.prior.tr_mul(&(&center - &found.mean));
+        let step = lower.tr_solve_lower_triangular(&lower.solve_lower_triangular(&pulled)?)?;
+        found.mean += 0.5 * step;
+        found.factor = factor_of_inverse(&lower);
+    }
+    found.mean.iter().chain(found.factor.iter()).all(|x| x.is_finite()).then_some(found)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -132,6 +197,37 @@ mod tests {
         assert!((found.factor[(0, 0)].powi(2) * precision - 1.0).abs() < 1e-12);
         let wide = found.widened(7.0)[(0, 0)];
         assert!((wide.powi(2) * (p0 + k * curve / 7.0) - 1.0).abs() < 1e-12 && found.widened(1.0) == found.factor);
+    }
+
+    /// Sums over rows of normal features, by integration, and over rows with an intercept: weights come back, where one look finds a part of them.
+    #[test]
+    fn weights_come_back_where_predictors_are_wide() {
+        let (rows, sd) = (1e8, 1.0);
+        let scored = |mean: f64, spread: f64, weight: &dyn Fn(f64) -> f64| -> f64 {
+            let at = |i: i32| f64::from(i) / 100.0;
+            let one = |z: f64| weight(z) * (-0.5 * z * z).exp() * (1.0 / (1.0 + (-mean - spread * z).exp()) - 0.5);
+            (-800..=800).map(|i| one(at(i))).sum::<f64>() / 100.0 / std::f64::consts::TAU.sqrt()
+        };
+        for wide in [0.5, 3.0, 6.0] {
+            // Three features of the same size; weights along one direction.
+            let way = [2.0 / 3.0, -1.0 / 3.0, 2.0 / 3.0];
+            let along = rows * scored(0.0, wide, &|z| z);
+            let left: Vec<f64> = way.iter().map(|x| along * x).collect();
+            let products = [rows, 0.0, 0.0, rows, 0.0, rows];
+            let precision: Vec<f64> = (0..9).map(|i| if i % 4 == 0 { 1e-4 } else { 0.0 }).collect();
+            let prior = (&[0.0; 3][..], precision.as_slice());
+            let error = |found: &Look| found.mean.iter().zip(way).map(|(m, x)| (m - wide * x).abs()).fold(0.0, f64::max) / wide;
+            let found = look_again(prior, (&products, &left), 1.0, sd, rows).unwrap();
+            assert!(error(&found) < 0.08, "{wide} {}", found.mean);
+            let once = look(prior, (&products, &left), CURVATURE, sd).unwrap();
+            assert!(error(&once) > 3.0 * error(&found), "{wide} {}", once.mean);
+            // An intercept of -wide beside a small feature.
+            let size: f64 = 0.3;
+            let left = [rows * scored(-wide, size, &|_| 1.0), rows * size * scored(-wide, size, &|z| z)];
+            let prior = (&[0.0; 2][..], &[1e-4, 0.0, 0.0, 1e-4][..]);
+            let found = look_again(prior, (&[rows, 0.0, rows * size * size], &left), 1.0, sd, rows).unwrap();
+            assert!((found.mean[0] / -wide - 1.0).abs() < 0.02 && (found.mean[1] - 1.0).abs() < 0.05, "{wide} {}", found.mean);
+        }
     }
 
     /// Nothing of negative products is believed: the prior comes back.

@@ -8,12 +8,14 @@ use crate::mechanism::plan::{Domain, Feature, GlmLaw, Link, PosteriorLaw, Sample
 use crate::model::{Expr, Model, Observation, Range, Records, Relation, Request};
 use crate::numeric::Interval;
 use crate::numeric::amount::stated_up;
+use crate::numeric::logistic::flatter;
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sqrt_down, sqrt_up};
 use crate::numeric::stored::{LARGEST, SMALLEST};
 use crate::privacy::Claim;
 use crate::rules::conjugate::expected;
 use crate::rules::conjugate::facts::{Facts, one_private, point};
 use crate::rules::count::{count_down, count_up};
+use crate::rules::offer::assumed_rows;
 use crate::rules::tempered::{LimitReason, Matched, Tempering};
 use crate::rules::text::{four_down, four_up};
 use crate::rules::{Context, Design, Match, Premise, Rule, not_mine, refuse};
@@ -360,10 +362,13 @@ impl Matched for GlmDraw {
     }
 
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
-        // As if the features were spread evenly over the weights at their largest norm, at the middle of the link.
+        // As if the features were spread evenly over the weights at their largest norm, at the middle of the link; logistic rows say less where predictors
+        // are wide.
         let learned = || self.law.blocks.iter().take(self.law.blocks.len() - self.law.offsets);
         let weights: usize = learned().map(|b| b.dim).sum();
-        let data = rows * self.norm * self.norm * self.law.curvature.min(1.0) / weights.max(1) as f64;
+        let wide = rows / assumed_rows(self.records.rows) * self.norm * self.norm;
+        let flat = if let Link::Logit { .. } = self.law.link { flatter(wide).sqrt() } else { 1.0 };
+        let data = rows * self.norm * self.norm * self.law.curvature.min(1.0) / flat / weights.max(1) as f64;
         let classes = if let Link::Softmax { classes } = self.law.link { classes as f64 } else { 1.0 };
         let squares = learned().map(|b| b.dim as f64 * b.sd * b.sd * expected::normal(1.0, data, t.weight, t.concentration));
         (classes * squares.sum::<f64>()).sqrt()

@@ -7,7 +7,7 @@
 //! ## Claim
 //! Two fifths of mu^2 pay for noisy scores and products of features, as `score_statistics` releases them, three fifths for one
 //! draw: `sqrt(mu_1^2 + mu_2^2)`-GDP, times k for k rows a unit (§20). The draw is the last state of a Langevin chain (§14) in
-//! coordinates `w = m + L z` that are computed from what the first stage let out, with a normal prior on z and every row's
+//! coordinates `w = m + L z` that are computed from what the first stage let out (scores that rise less where predictors are wide), with a normal prior on z and every row's
 //! weight rho so small that its score moves z by at most `mu_2 / 2`. Nothing is assumed about convergence.
 //!
 //! ## Refuses
@@ -20,7 +20,7 @@ use crate::mechanism::plan::{MechanismPlan, PosteriorLaw, RefinedLaw};
 use crate::model::Request;
 use crate::numeric::amount::stated_up;
 use crate::numeric::decimal::sig_down;
-use crate::numeric::logistic::{CURVATURE, wider};
+use crate::numeric::logistic::{CURVATURE, flatter, wider};
 use crate::numeric::round::{add_up, mul_down, mul_up, sqrt_up};
 use crate::privacy::Claim;
 use crate::rules::arguments::{Arg, Mechanism};
@@ -113,20 +113,28 @@ impl Offer for Refined {
     fn predicted_error(&self, sigma: f64) -> PredictedError {
         let (s, mu) = (&self.0, self.parts(sigma).1);
         let (dim, rows) = (s.prior.dim as f64, assumed_rows(s.facts.records.rows));
-        // As if the features were spread evenly over the axes, and the loss were quadratic.
+        // As if the features were spread evenly over the axes, and the loss were quadratic, but that scores rise less where predictors are wide, and least in
+        // the direction of the weights.
         let error = |share: f64| {
             let each = share * rows * s.norm * s.norm / dim;
-            let data = CURVATURE * s.trials * each;
+            let flat = flatter(share * s.norm * s.norm * s.prior.largest);
+            let data = s.trials * each * CURVATURE.min(0.25 / flat.sqrt());
             let (own, noise) = (1.0 / s.prior.largest, self.sizes(sigma).scores.powi(2));
-            let told = data * data / (data + noise);
-            let seen = 1.0 / (own + told);
-            let spread = 1.0 / (own + told / wider(mu, rows, dim * seen * each));
+            let told = |rise: f64| rise * rise / (data + noise);
+            let f = wider(mu, rows, dim * each / (own + told(data)));
+            let spread = |rise: f64| 1.0 / (own + told(rise) / f);
+            let ways = [(dim - 1.0, data), (1.0, data / flat)];
+            let length = share.min(1.0) * ways.iter().map(|(times, rise)| times * spread(*rise)).sum::<f64>() / dim;
             // A row counts by its own size in these coordinates.
-            let weight = (mu / (2.0 * s.trials * s.norm * (share.min(1.0) * spread).sqrt())).min(1.0);
-            let precision = 1.0 / spread + weight * data;
-            // How far the first look is off counts as much as it is believed.
-            let pull = (1.0 / spread / precision).powi(2) * (seen - 1.0 / (own + data)).max(0.0);
-            (dim * (1.0 / precision + pull)).sqrt()
+            let weight = (mu / (2.0 * s.trials * s.norm * length.sqrt())).min(1.0);
+            let square = |rise: f64| {
+                let (seen, spread) = (1.0 / (own + told(rise)), spread(rise));
+                let precision = 1.0 / spread + weight * rise;
+                // How far the first look is off counts as much as it is believed.
+                let pull = (1.0 / spread / precision).powi(2) * (seen - 1.0 / (own + rise)).max(0.0);
+                1.0 / precision + pull
+            };
+            ways.iter().map(|(times, rise)| times * square(*rise)).sum::<f64>().sqrt()
         };
         PredictedError::of_weights(error)
     }
