@@ -4,8 +4,8 @@ use super::messages::type_text;
 use super::scope::Binding;
 use super::{Checked, Checker, ReleaseInfo, Stop, vectors};
 use crate::model::{
-    AggregateQuery, ArgValue, Builtin, Expr, ExprKind, Label, MechanismArg, MechanismChoice, MechanismKind, Norms, ParamId, Query, Range,
-    ReleaseId, ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
+    AggregateQuery, ArgValue, Builtin, Expr, ExprKind, Label, Levels, MechanismArg, MechanismChoice, MechanismKind, Norms, ParamId, Query,
+    Range, ReleaseId, ReleaseStep, Request, Spend, SpendKind, Step, Type, VectorType,
 };
 use crate::numeric::calendar;
 use crate::source::{Diagnostic, Help, Span};
@@ -106,9 +106,12 @@ impl Checker<'_> {
             let [(_, parameter)] = wanted.as_slice() else {
                 return self.fail(self.arity("`posterior`", "posterior(p), one parameter", call.span));
             };
-            let inner = self.param(*parameter).map(|p| entries(&p.ty)).ok_or(Stop)?;
+            let ty = self.param(*parameter).map(|p| p.ty.clone()).ok_or(Stop)?;
             let model = self.component(&ids, Request::Posterior { parameter: *parameter }, name, call.span)?;
-            return Ok((Query::Posterior(model), Type::Posterior(Box::new(inner))));
+            let sides = model.sides(*parameter);
+            let names = sides.map(|(rows, columns)| rows.iter().flat_map(|r| columns.iter().map(move |c| format!("{r}, {c}"))).collect());
+            let levels = names.map(|names| self.listed(names));
+            return Ok((Query::Posterior(model), Type::Posterior(Box::new(entries(ty, levels)))));
         }
         let model = self.component(&ids, Request::Draw { parameters: ids.clone(), times }, name, call.span)?;
         let parts: Vec<(String, Type)> = wanted.iter().filter_map(|(n, p)| self.param(*p).map(|p| (n.clone(), p.ty.clone()))).collect();
@@ -369,9 +372,9 @@ fn released_type(query: &Query, choice: &MechanismChoice, ty: Type) -> Type {
     }
 }
 
-/// What a posterior is over: of a matrix its entries, row by row.
-fn entries(ty: &Type) -> Type {
-    let Type::Matrix { rows, columns, range } = ty else { return ty.clone() };
-    let (dim, sup) = (rows.saturating_mul(*columns), Norms::INFINITE);
-    Type::Vector(VectorType { dim, range: *range, sup, diam: sup, levels: None, axes: None, ordered: false })
+/// What a posterior is over: of a matrix its entries, row by row, by these names.
+fn entries(ty: Type, levels: Option<Levels>) -> Type {
+    let Type::Matrix { rows, columns, range } = ty else { return ty };
+    let (dim, sup) = (rows.saturating_mul(columns), Norms::INFINITE);
+    Type::Vector(VectorType { dim, range, sup, diam: sup, levels, axes: None, ordered: false })
 }

@@ -11,6 +11,8 @@ pub type Named = (String, Value, Type);
 
 /// More numbers of a vector than this are left to the record.
 const MOST: usize = 40;
+/// And more columns of a matrix.
+const ACROSS: usize = 8;
 /// Columns of a number, whatever it is: what is printed for one draw is as long as for any other.
 const WIDE: usize = 11;
 
@@ -21,6 +23,8 @@ pub struct Notes {
     errors: Vec<(String, f64, &'static str)>,
     /// Of draws of weights of a design its names, and by what each is divided for a change of one unit.
     scales: Vec<(String, Levels, Vec<f64>)>,
+    /// Of draws of a matrix of weights the names of its rows and columns.
+    sides: Vec<(String, (Levels, Levels))>,
 }
 
 const ROWS: &str = "95% bound, if values are spread evenly";
@@ -40,12 +44,14 @@ impl Notes {
             };
             (error.is_finite() && error > 0.0).then(|| (r.name.clone(), error, what))
         });
-        let mut notes = Notes { errors: known.collect(), scales: vec![] };
+        let mut notes = Notes { errors: known.collect(), ..Notes::default() };
         for release in releases(&program.steps) {
             let Query::Posterior(model) = &release.query else { continue };
             let of = model.parameters.iter().filter_map(|p| program.design(p.ty.levels()));
             let of = of.filter(|d| d.scales.iter().any(|s| *s != 1.0));
             notes.scales.extend(of.map(|d| (release.name.clone(), d.names.clone(), d.scales.clone())));
+            let sides = model.parameters.iter().find_map(|p| model.sides(p.id));
+            notes.sides.extend(sides.map(|sides| (release.name.clone(), sides)));
         }
         notes
     }
@@ -69,7 +75,12 @@ pub fn text(releases: &[Named], outputs: &[Named], notes: &Notes) -> String {
             let error = notes.error(name);
             let scales = |ty: &Type| notes.scales(name, ty.levels()).filter(|_| kind == "released").map(<[f64]>::to_vec);
             // A number of rows says nothing of the digits of a value.
-            let mut found = shown(value, ty, error.filter(|(_, what)| *what != ROWS).map(|(e, _)| e), &scales);
+            let error_of_each = error.filter(|(_, what)| *what != ROWS).map(|(e, _)| e);
+            let sides = notes.sides.iter().find(|(n, _)| n == name && kind == "released").map(|(_, sides)| sides);
+            let mut found = match (value, sides) {
+                (Value::Matrix(rows), Some(sides)) => matrix(rows, Some(sides), error_of_each),
+                _ => shown(value, ty, error_of_each, &scales),
+            };
             if let (Some((error, what)), Some(first)) = (error, found.first_mut()) {
                 let unit = if what == ROWS { " rows" } else { "" };
                 first.push_str(&format!("   \u{b1} {}{unit} ({what})", sig(error, 2)));
@@ -105,15 +116,7 @@ fn shown(value: &Value, ty: &Type, error: Option<f64>, scales: &dyn Fn(&Type) ->
         Value::Bool(b) => vec![format!("{b:>WIDE$}")],
         Value::Number(_) | Value::Grid(_) if matches!(ty, Type::Date(_)) => vec![calendar::text(value.as_number().unwrap_or(0.0))],
         Value::Number(_) | Value::Grid(_) => vec![one(value, error)],
-        Value::Matrix(rows) => {
-            let names = names(ty, rows.len());
-            let width = widest(&names);
-            let row = |(name, row): (&String, &Vec<f64>)| {
-                let cells: String = row.iter().take(8).map(|x| format!(" {}", plain(*x, error))).collect();
-                format!("{name:<width$} {cells}{}", if row.len() > 8 { "  .." } else { "" })
-            };
-            head(size(rows.len()), cut(names.iter().zip(rows).map(row).collect(), rows.len()))
-        }
+        Value::Matrix(rows) => matrix(rows, None, error),
         Value::Record(parts) => {
             let types: &[(String, Type)] = if let Type::Record(types) = ty { types } else { &[] };
             let mut lines = vec![];
@@ -150,6 +153,21 @@ fn shown(value: &Value, ty: &Type, error: Option<f64>, scales: &dyn Fn(&Type) ->
     }
 }
 
+/// A line for every row of a matrix, whose rows and columns have names where they are those of weights.
+fn matrix(rows: &[Vec<f64>], sides: Option<&(Levels, Levels)>, error: Option<f64>) -> Vec<String> {
+    let names = sides.map(|(names, _)| names.to_vec()).filter(|n| n.len() == rows.len()).unwrap_or_else(|| places(rows.len()));
+    let columns: &[String] = sides.map_or(&[], |(_, columns)| columns);
+    let wide = columns.iter().take(ACROSS).map(|c| c.chars().count()).max().unwrap_or(0).clamp(WIDE, 30);
+    let width = widest(&names);
+    let row = |name: &str, cells: Vec<String>| {
+        let shown: String = cells.iter().take(ACROSS).map(|c| format!(" {c:>wide$}")).collect();
+        format!("{name:<width$} {shown}{}", if cells.len() > ACROSS { "  .." } else { "" })
+    };
+    let lines = names.iter().zip(rows).map(|(name, r)| row(name, r.iter().map(|x| plain(*x, error)).collect())).collect();
+    let above = (!columns.is_empty()).then(|| row("", columns.to_vec()));
+    [size(rows.len())].into_iter().chain(above).chain(cut(lines, rows.len())).collect()
+}
+
 fn size(count: usize) -> String {
     format!("{count} values")
 }
@@ -166,8 +184,12 @@ fn cut(mut lines: Vec<String>, all: usize) -> Vec<String> {
 fn names(ty: &Type, count: usize) -> Vec<String> {
     match ty.levels() {
         Some(levels) if levels.len() == count => levels.to_vec(),
-        _ => (1..=count).map(|i| format!("[{i}]")).collect(),
+        _ => places(count),
     }
+}
+
+fn places(count: usize) -> Vec<String> {
+    (1..=count).map(|i| format!("[{i}]")).collect()
 }
 
 fn widest(names: &[String]) -> usize {

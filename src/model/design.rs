@@ -1,7 +1,8 @@
 //! Designs: the features that `design(..)` made of columns, what they are called and in which units they are.
 
 use super::print::level_text;
-use super::{Expr, ExprKind, Levels, Program, Type};
+use super::{Builtin, Expr, ExprKind, Levels, Model, ParamId, Program, Type};
+use std::sync::Arc;
 
 /// One design of a program.
 #[derive(Clone, PartialEq, Debug)]
@@ -44,6 +45,20 @@ impl Program {
             }
         });
         text
+    }
+}
+
+impl Model {
+    /// Of a matrix of weights of rows `categorical_logit(W * x)`: the levels of the outcome, and the features by name or from 1.
+    pub fn sides(&self, of: ParamId) -> Option<(Levels, Levels)> {
+        self.private.iter().chain(&self.public).find_map(|o| {
+            let ([t], Type::Category(rows)) = (o.likelihood.args.as_slice(), &o.outcome.ty) else { return None };
+            let ExprKind::Call(Builtin::MatVec, pair) = &t.kind else { return None };
+            let [w, x] = pair.as_slice() else { return None };
+            let Type::Vector(v) = &x.ty else { return None };
+            let columns = v.levels.clone().unwrap_or_else(|| Arc::new((1..=v.dim).map(|i| i.to_string()).collect()));
+            w.is_param(of).then(|| (rows.clone(), columns))
+        })
     }
 }
 

@@ -93,6 +93,15 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
+    /// The place, from 1, of a named entry of a posterior of a matrix: where a design is written out its features lose their names.
+    fn entry(&self, of: &Expr, index: &Expr) -> Option<usize> {
+        let (ExprKind::Released(id), ExprKind::Level(i)) = (&of.kind, &index.kind) else { return None };
+        let release = super::releases(&self.program.steps).into_iter().find(|r| r.id == *id)?;
+        let Query::Posterior(model) = &release.query else { return None };
+        let Request::Posterior { parameter } = model.request else { return None };
+        model.sides(parameter).map(|_| i + 1)
+    }
+
     pub(super) fn call(&self, call: &DistCall) -> String {
         let parts = call.components().into_iter().map(|(d, args)| format!("{}({})", d.name, self.list(args)));
         match call.weights() {
@@ -178,6 +187,9 @@ impl Names<'_> {
             ExprKind::Index(a, i) if self.surface.is_some() && cell(a, i).is_some() => {
                 format!("{}[{}]", self.operand(a), cell(a, i).unwrap_or_default())
             }
+            ExprKind::Index(a, i) if self.surface.is_some() && self.entry(a, i).is_some() => {
+                format!("{}[{}]", self.operand(a), self.entry(a, i).unwrap_or_default())
+            }
             ExprKind::Call(Builtin::Margin, args) if self.surface.is_some() => {
                 let axes = args.first().and_then(axes).map_or(&[][..], |a| a.as_slice());
                 let kept = args.iter().skip(1).filter_map(|e| Some(axes.get(e.constant()? as usize)?.name.clone()));
@@ -257,7 +269,6 @@ pub(super) fn operator(f: Builtin) -> Option<&'static str> {
     }
 }
 
-/// A level as an index or a comparison writes it: quoted unless it is a plain name.
 fn axes(e: &Expr) -> Option<&super::Axes> {
     if let Type::Vector(v) = &e.ty { v.axes.as_ref() } else { None }
 }
@@ -280,6 +291,7 @@ fn cell(table: &Expr, index: &Expr) -> Option<String> {
     Some(levels.join(", "))
 }
 
+/// A level as an index or a comparison writes it: quoted unless it is a plain name.
 pub fn level_text(name: &str) -> String {
     if crate::model::print::plain_name(name) { name.to_string() } else { format!("\"{name}\"") }
 }
