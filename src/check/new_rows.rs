@@ -63,6 +63,7 @@ fn weights_of(o: &Observation, id: ParamId) -> Option<Predictor> {
         }
         ("bernoulli_logit" | "binomial_logit", ..) => (Some(Unary::InvLogit), apart(of, dotted)?),
         ("bernoulli_probit", ..) => (Some(Unary::Phi), apart(of, dotted)?),
+        ("bernoulli_cloglog", ..) => (Some(Unary::InvCloglog), apart(of, dotted)?),
         ("poisson_log", ..) => (Some(Unary::Exp), apart(of, dotted)?),
         ("poisson" | "neg_binomial_2", ..) => (Some(Unary::Exp), apart_in_exponent(of, dotted)?),
         ("normal", ..) => (None, apart(of, dotted)?),
@@ -87,7 +88,7 @@ impl Checker<'_> {
         let Some(predictor) = found else {
             let d =
                 Diagnostic::new("E0209", "`predict` needs released weights of a regression").label(weights.span, type_text(&weights.ty));
-            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, poisson_log, neg_binomial_2 or normal of dot(w, x), with at most numbers of the row added to it, or categorical_logit of W * x");
+            let d = d.cause("rows are bernoulli_logit, binomial_logit, bernoulli_probit, bernoulli_cloglog, poisson_log, neg_binomial_2 or normal of dot(w, x), with at most numbers of the row added to it, or categorical_logit of W * x");
             return self.fail(d.help("release the weights of a design first, as `dpm explain predict` shows"));
         };
         let (x, added) = match row {

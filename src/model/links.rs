@@ -5,13 +5,19 @@
 pub mod ball;
 pub mod counts;
 
-use crate::numeric::logistic::CURVATURE;
+use crate::numeric::logistic::{self, CURVATURE};
 use crate::numeric::special::normal_cdf;
 
 /// Scores of probit rows are cut here at most; those beyond have a probability of 1 in 50 at the predictor where that is most.
 const PROBIT_SCORE: f64 = 2.0;
 /// Predictors of probit rows beyond this count as this: the scores there are cut anyway.
 const PROBIT_END: f64 = 8.0;
+/// Scores of cloglog rows are cut here at most: those beyond have a probability of 1 in 12 at most.
+const CLOGLOG_SCORE: f64 = 2.5;
+/// Predictors of cloglog rows beyond these count as these.
+const CLOGLOG_ENDS: (f64, f64) = (-40.0, 6.5);
+/// Of cloglog rows whose predictors are normal with mean 0 and a variance of 1.2: the slope of the mean outcome, and the variance of outcomes.
+const CLOGLOG_FIRST: (f64, f64) = (0.247, 0.159);
 /// Of a logistic curve, by simulations from the model.
 const FLAT: f64 = 0.6;
 /// How much steeper a normal curve rises than a logistic one of its height.
@@ -28,6 +34,8 @@ pub enum Law {
     Logit { trials: u64 },
     /// `bernoulli_probit(t)`
     Probit,
+    /// `bernoulli_cloglog(t)`
+    Cloglog,
     /// Of mean `exp(t)`: Poisson where `shape` is infinite, else negative binomial of variance `mean + mean^2 / shape`. `logs` are the ends of
     /// log(y + 1/2), `constant` the place and the value of a feature that is the same in all rows.
     Counts { shape: f64, logs: (f64, f64), constant: Option<(usize, f64)> },
@@ -46,10 +54,14 @@ impl Law {
         if let Law::Classes { classes } = self { classes as usize } else { 1 }
     }
 
+    /// What is taken from outcomes as they are read: about their mean where predictors are spread around 0, and a sum of few powers of 2.
+    pub fn centre(self) -> f64 {
+        if self == Law::Cloglog { 0.625 } else { 0.5 * self.trials() }
+    }
+
     /// The outcomes at both ends, as they are read, where those of all rows are the same.
     pub fn ends(self) -> Option<[f64; 2]> {
-        let half = 0.5 * self.trials();
-        matches!(self, Law::Logit { .. } | Law::Probit).then_some([-half, half])
+        matches!(self, Law::Logit { .. } | Law::Probit | Law::Cloglog).then_some([-self.centre(), self.trials() - self.centre()])
     }
 
     /// Of the outcomes that are summed first: the slope of their mean in the predictor, and their variance, over the whole curve.
@@ -59,6 +71,7 @@ impl Law {
             Law::Normal { sd } => (1.0, sd * sd),
             Law::Counts { .. } => (1.0, LOG_COUNT * LOG_COUNT),
             Law::Probit => (PROBIT_SLOPE * variance, variance),
+            Law::Cloglog => CLOGLOG_FIRST,
             Law::Logit { .. } => (variance, variance),
             // Of K times the indicator of a class, less 1, in differences of predictors: K times as large as those of scores.
             Law::Classes { classes } => (CURVATURE / 0.25, classes as f64 * CURVATURE / 0.25),
@@ -70,6 +83,8 @@ impl Law {
         match self {
             // 2 / pi, at 0.
             Law::Probit => (0.637, PROBIT_SCORE),
+            // Where exp(t) = 1.594.
+            Law::Cloglog => (0.648, CLOGLOG_SCORE),
             Law::Normal { .. } => (1.0, f64::INFINITY),
             Law::Logit { .. } => (0.25 * self.trials(), self.trials()),
             Law::Counts { shape, .. } => (shape, f64::INFINITY),
@@ -91,8 +106,10 @@ impl Law {
     /// 1 + this times v.
     pub fn flattening(self) -> f64 {
         match self {
-            Law::Probit => FLAT * PROBIT_SLOPE * PROBIT_SLOPE,
-            Law::Logit { .. } => FLAT,
+            Law::Probit | Law::Logit { .. } | Law::Cloglog => {
+                let (slope, variance) = self.first();
+                FLAT * (slope / variance).powi(2)
+            }
             // Rows of classes are added with it.
             Law::Normal { .. } | Law::Counts { .. } | Law::Classes { .. } => 0.0,
         }
@@ -105,7 +122,7 @@ impl Law {
         match self {
             Law::Normal { .. } => Some((0.0, 10.0)),
             Law::Logit { .. } => Some((0.8, 1.0)),
-            Law::Probit => Some((2.0, 1.0)),
+            Law::Probit | Law::Cloglog => Some((2.0, 1.0)),
             Law::Counts { .. } | Law::Classes { .. } => None,
         }
     }
@@ -115,8 +132,9 @@ impl Law {
     pub fn flatter(self, square: f64) -> f64 {
         let at = match self {
             Law::Normal { .. } | Law::Counts { .. } | Law::Classes { .. } => return 1.0,
-            Law::Logit { .. } => 0.25 / (1.0 + std::f64::consts::PI / 8.0 * square).sqrt() / CURVATURE,
+            Law::Logit { .. } => 0.25 / logistic::flatter(square).sqrt() / CURVATURE,
             Law::Probit => 1.0 / (std::f64::consts::TAU * (1.0 + square)).sqrt() / (PROBIT_SLOPE * CURVATURE),
+            Law::Cloglog => 1.0 / (std::f64::consts::E * (1.0 + 0.9 * square).sqrt()) / CLOGLOG_FIRST.0,
         };
         at.min(1.5)
     }
@@ -124,7 +142,7 @@ impl Law {
     /// How fast information changes with the predictor, in parts of the largest, on average over rows: seen in simulations from the model.
     pub fn bend(self) -> f64 {
         match self {
-            Law::Probit => 0.6,
+            Law::Probit | Law::Cloglog => 0.6,
             Law::Logit { .. } => 0.2,
             Law::Classes { .. } => 1.0,
             Law::Normal { .. } => 0.0,
@@ -136,8 +154,8 @@ impl Law {
     pub fn information(self, t: f64, most: f64) -> f64 {
         match self {
             Law::Normal { .. } | Law::Classes { .. } => 1.0,
-            Law::Probit => {
-                let (one, zero) = probit(t);
+            Law::Probit | Law::Cloglog => {
+                let (one, zero, _) = self.binary(t);
                 -one * zero
             }
             Law::Logit { .. } => {
@@ -150,15 +168,14 @@ impl Law {
     }
 
     /// The slope of the logarithm of the likelihood of an outcome, as it was read, in the predictor, cut to `[-clip, clip]`; of normal rows the
-    /// residual, of counts whose information is above `most` less by as much. Cut scores of probit rows and of counts are moved so that their
+    /// residual, of counts whose information is above `most` less by as much. Cut scores of probit and cloglog rows and of counts are moved so that their
     /// mean at the predictor stays 0. `added` is what the predictor has beside `dot(w, x)`.
     pub fn score(self, (t, added): (f64, f64), y: f64, (clip, most): (f64, f64)) -> f64 {
         match self {
             Law::Normal { .. } | Law::Classes { .. } => (y - t).clamp(-clip, clip),
-            Law::Probit => {
-                let (one, zero) = probit(t);
+            Law::Probit | Law::Cloglog => {
+                let (one, zero, p) = self.binary(t);
                 let (one, zero) = (one.min(clip), zero.max(-clip));
-                let p = normal_cdf(t.clamp(-PROBIT_END, PROBIT_END));
                 ((if y > 0.0 { one } else { zero }) - p * one - (1.0 - p) * zero).clamp(-clip, clip)
             }
             Law::Logit { .. } => {
@@ -169,29 +186,42 @@ impl Law {
             Law::Counts { shape, .. } => counts::score(shape, t, ((y + added).exp() - 0.5).round(), (clip, most)),
         }
     }
-}
 
-/// The scores of the outcomes 1 and 0 of a probit row.
-fn probit(t: f64) -> (f64, f64) {
-    let t = t.clamp(-PROBIT_END, PROBIT_END);
-    let density = (-0.5 * t * t).exp() / std::f64::consts::TAU.sqrt();
-    (density / normal_cdf(t), -density / normal_cdf(-t))
+    /// The scores of the outcomes 1 and 0 of a probit or cloglog row, and the chance of 1.
+    fn binary(self, t: f64) -> (f64, f64, f64) {
+        if self == Law::Cloglog {
+            let rate = t.clamp(CLOGLOG_ENDS.0, CLOGLOG_ENDS.1).exp();
+            return (rate / rate.exp_m1(), -rate, -(-rate).exp_m1());
+        }
+        let t = t.clamp(-PROBIT_END, PROBIT_END);
+        let (density, p) = ((-0.5 * t * t).exp() / std::f64::consts::TAU.sqrt(), normal_cdf(t));
+        (density / p, -density / normal_cdf(-t), p)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The chances of 1 and 0.
+    fn chances(law: Law, t: f64) -> [f64; 2] {
+        match law {
+            Law::Probit => [t, -t].map(normal_cdf),
+            Law::Cloglog => [-(-t.exp()).exp_m1(), (-t.exp()).exp()],
+            _ => [t, -t].map(|t| 1.0 / (1.0 + (-t).exp())),
+        }
+    }
+
     /// The mean of a score is 0, its variance the information where nothing is cut, and both stay inside their bounds.
     #[test]
     fn scores_and_information_belong_together() {
-        for law in [Law::Logit { trials: 1 }, Law::Probit] {
+        for law in [Law::Logit { trials: 1 }, Law::Probit, Law::Cloglog] {
             let (steepest, farthest) = law.most();
             for i in -60..=60 {
                 let t = f64::from(i) / 10.0;
-                let p = if law == Law::Probit { normal_cdf(t) } else { 1.0 / (1.0 + (-t).exp()) };
+                let [p, q] = chances(law, t);
                 let score = |y: f64, clip: f64| law.score((t, 0.0), y, (clip, 1.0));
-                let mean = |clip: f64, power: i32| p * score(0.5, clip).powi(power) + (1.0 - p) * score(-0.5, clip).powi(power);
+                let mean = |clip: f64, power: i32| p * score(0.5, clip).powi(power) + q * score(-0.5, clip).powi(power);
                 assert!((mean(1e9, 2) / law.information(t, 1.0) - 1.0).abs() < 1e-6, "{law:?} {t}");
                 assert!(mean(1e9, 1).abs() < 1e-9 && mean(farthest, 1).abs() < 0.02, "{law:?} {t} {}", mean(farthest, 1));
                 assert!(law.information(t, 1.0) <= steepest);
@@ -206,15 +236,15 @@ mod tests {
     /// A score is the slope of the logarithm of the likelihood, by differences.
     #[test]
     fn scores_are_slopes() {
-        for law in [Law::Logit { trials: 7 }, Law::Probit] {
+        for law in [Law::Logit { trials: 7 }, Law::Probit, Law::Cloglog] {
             for t in [-2.5, -0.3, 0.0, 1.1, 3.0] {
                 for y in [0.0, 1.0] {
                     let ln = |t: f64| match law {
-                        Law::Probit => normal_cdf(if y > 0.5 { t } else { -t }).ln(),
-                        _ => y * t - 7.0 * t.exp().ln_1p(),
+                        Law::Logit { .. } => y * t - 7.0 * t.exp().ln_1p(),
+                        _ => chances(law, t).map(f64::ln).into_iter().nth(usize::from(y < 0.5)).unwrap_or(f64::NAN),
                     };
                     let slope = (ln(t + 1e-5) - ln(t - 1e-5)) / 2e-5;
-                    let found = law.score((t, 0.0), y - 0.5 * law.trials(), (1e9, 1.0));
+                    let found = law.score((t, 0.0), y - law.centre(), (1e9, 1.0));
                     assert!((found - slope).abs() < 1e-6, "{law:?} {t} {y}");
                 }
             }

@@ -17,6 +17,7 @@ pub enum Unary {
     InvLogit,
     Logit,
     Phi,
+    InvCloglog,
     Floor,
     Round,
 }
@@ -95,9 +96,9 @@ fn ends(f: fn(f64) -> f64, x: Interval) -> Interval {
 
 impl Unary {
     /// All, in the order of the manual.
-    pub const ALL: [Unary; 13] = {
+    pub const ALL: [Unary; 14] = {
         use Unary::*;
-        [Neg, Not, Abs, Exp, Log, Log1p, Sqrt, Tanh, InvLogit, Logit, Phi, Floor, Round]
+        [Neg, Not, Abs, Exp, Log, Log1p, Sqrt, Tanh, InvLogit, Logit, Phi, InvCloglog, Floor, Round]
     };
 
     /// The records.
@@ -151,6 +152,11 @@ impl Unary {
                 // Its density; ln sqrt(2 pi) is 0.9189...
                 let slope = |x: f64, _| fast::exp(-0.5 * x * x - 0.918_938_533_204_672_8);
                 v.visit(facts, normal_cdf, slope)
+            }
+            Unary::InvCloglog => {
+                let text = ["inv_cloglog(x), 1 - exp(-exp(x))", "[-2, 2]"];
+                let facts = plain(text, total, |x| -libm::expm1(-libm::exp(x)), |x| -(-x.exp()).exp_m1());
+                v.visit(facts, |x| -libm::expm1(-fast::exp(x)), |x, _| fast::exp(x - fast::exp(x)))
             }
             Unary::Floor => {
                 let facts = plain(["floor(x)", "[0, 10]"], total, libm::floor, |x| ends(libm::floor, x));

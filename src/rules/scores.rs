@@ -85,6 +85,7 @@ fn trials(o: &Observation, w: ParamId) -> Option<Row<'_>> {
             (t, Law::Logit { trials })
         }
         ("bernoulli_probit", [t]) => (t, Law::Probit),
+        ("bernoulli_cloglog", [t]) => (t, Law::Cloglog),
         _ => return None,
     };
     dotted(t, w).map(|x| Row { x, added: None, law })
@@ -134,12 +135,13 @@ impl Scores {
     /// Reads the model of a question whose rows are logistic; `Refused` where it is one but for a bound or a public n.
     pub fn logistic(rule: &'static Rule, question: &Question) -> Match<Scores> {
         const ROWS: &str = "rows must be bernoulli_logit(dot(w, x)) or binomial_logit(N, dot(w, x))";
-        Scores::find(rule, question, ROWS, |o, w| trials(o, w).filter(|row| row.law != Law::Probit))
+        Scores::find(rule, question, ROWS, |o, w| trials(o, w).filter(|row| matches!(row.law, Law::Logit { .. })))
     }
 
-    /// The same, where they may also have a probit link or be counts.
+    /// The same, where they may also have another link or be counts.
     pub fn of_rows(rule: &'static Rule, question: &Question) -> Match<Scores> {
-        const ROWS: &str = "rows must be normal, logistic, binomial, probit or counts around one dot(w, x), or categorical_logit(W * x)";
+        const ROWS: &str =
+            "rows must be normal, logistic, binomial, probit, cloglog or counts around one dot(w, x), or categorical_logit(W * x)";
         Scores::find(rule, question, ROWS, any)
     }
 
@@ -208,9 +210,10 @@ impl Scores {
             let Some(found) = classes::indicators(y, classes) else { return not_mine(wanted) };
             (format!("v x for each level, where v is {} at the row's own and -1 at others", levels - 1), found)
         } else {
-            let half = 0.5 * trials;
-            let centred = facts::apply(Builtin::Sub, vec![y.clone(), facts::literal(half, y.span)], Range::new(-half, half), y.span);
-            (format!("(y - {}) x", plain(half)), (centred, half))
+            let centre = law.centre();
+            let range = Range::new(-centre, trials - centre);
+            let centred = facts::apply(Builtin::Sub, vec![y.clone(), facts::literal(centre, y.span)], range, y.span);
+            (format!("(y - {}) x", plain(centre)), (centred, centre))
         };
         let kind = StatisticKind::Moments { x: x.clone(), y: of, added };
         Ok(Scores { facts, prior, law, trials, most, summed, norm, statistic: Statistic { table: model.records.table, kind } })

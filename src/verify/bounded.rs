@@ -145,7 +145,7 @@ impl Reader {
             ("+" | "-", [a, b]) => Ok(self.size(a)? + self.size(b)?),
             ("*", [a, b]) => Ok(self.size(a)? * self.size(b)?),
             ("/", [a, Expr::Number(x)]) if *x != 0.0 => Ok(self.size(a)? / num(x.abs())),
-            ("tanh" | "inv_logit" | "Phi" | "not", [_]) => Ok(Real::one()),
+            ("tanh" | "inv_logit" | "Phi" | "inv_cloglog" | "not", [_]) => Ok(Real::one()),
             ("index", [a @ Expr::Name(_), _]) => self.size(a),
             ("dot", [a, b]) => {
                 let bounded = |e: &Expr| plain(e) || matches!(e, Expr::Name(_));

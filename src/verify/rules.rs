@@ -89,7 +89,7 @@ pub fn model<'a>(
         // These check themselves what stands around the parameter.
         let counts = given.rule.starts_with("refined_") && matches!(law.as_str(), "poisson_log" | "poisson" | "neg_binomial_2");
         let wrapped = matches!(given.rule, "normal_precision" | "linear_public_design") || (family == "gamma" && law == "normal") || counts;
-        let stepwise = given.rule.starts_with("refined_") && matches!(law.as_str(), "normal" | "bernoulli_probit");
+        let stepwise = given.rule.starts_with("refined_") && matches!(law.as_str(), "normal" | "bernoulli_probit" | "bernoulli_cloglog");
         let around = stepwise || (given.rule == "noise_aware" && law == "normal") || law.ends_with("_logit");
         let regression = |e: &Expr| around && matches!(e, Expr::Call(f, _) if f == "dot" || (f == "*" && law == "categorical_logit"));
         let argument = |(i, e): (usize, &Expr)| if i == *place { wrapped || e.is_name(parameter) || regression(e) } else { !mentions(e) };

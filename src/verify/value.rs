@@ -42,6 +42,7 @@ fn range(f: &str, parts: &[Ty]) -> (f64, f64) {
         ("not", [_]) => (0.0, 1.0),
         ("inv_logit", [a]) => grows(a, |x| 1.0 / (1.0 + libm::exp(-x))),
         ("Phi", [a]) => grows(a, |x| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)),
+        ("inv_cloglog", [a]) => grows(a, |x| -libm::expm1(-libm::exp(x))),
         ("<=" | ">=" | "==" | "!=" | "<" | ">" | "and" | "or", [_, _]) => (0.0, 1.0),
         ("+", [a, b]) => corners(a, b, |x, y| x + y),
         ("-", [a, b]) => corners(a, b, |x, y| x - y),

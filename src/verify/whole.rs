@@ -13,12 +13,13 @@ pub const RULES: [&str; 10] =
     ["noise_aware", "plug_in", "ls_hist", "ls_dim", "ehds", "ehd", "score_statistics", "refined", "refined_posterior", "refined_draws"];
 const LOGISTIC: [(&str, usize); 2] = [("bernoulli_logit", 0), ("binomial_logit", 1)];
 const COUNTED: [&str; 3] = ["poisson_log", "poisson", "neg_binomial_2"];
-const STEPWISE: [(&str, usize); 8] = [
+const STEPWISE: [(&str, usize); 9] = [
     ("normal", 0),
     ("categorical_logit", 0),
     ("bernoulli_logit", 0),
     ("binomial_logit", 1),
     ("bernoulli_probit", 0),
+    ("bernoulli_cloglog", 0),
     ("poisson_log", 0),
     ("poisson", 0),
     ("neg_binomial_2", 0),
@@ -153,7 +154,7 @@ pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Fo
     let o = d.one()?;
     let linear = matches!(&o.law, Expr::Call(law, _) if law == "normal");
     let sd = |name: &str| (given.number)(name).filter(|x| *x > 0.0).map(num).ok_or("a parameter is not a positive number");
-    // The largest score in size: that of y, of y - N / 2, or of log(y + 1/2) less what is added to the predictor.
+    // The largest score in size: that of y, of y - N / 2, of y - 5 / 8, or of log(y + 1/2) less what is added to the predictor.
     let mut norm = d.feature_norm();
     let most = if matches!(&o.law, Expr::Call(law, _) if law == "categorical_logit") {
         let levels = Real::int(
@@ -171,7 +172,8 @@ pub fn scores_moved(form: &Form, scope: &Scope, given: &Given, word: &str) -> Fo
         d.outcome(o, f64::NEG_INFINITY, f64::INFINITY).map(|(lo, hi)| num(lo.abs().max(hi.abs())))?
     } else {
         let trials = if matches!(&o.law, Expr::Call(law, _) if law == "binomial_logit") { d.constant(o)? } else { 1.0 };
-        d.outcome(o, 0.0, trials).map(|_| num(trials) / Real::int(2))?
+        let part = if matches!(&o.law, Expr::Call(law, _) if law == "bernoulli_cloglog") { Real::ratio(5, 8) } else { Real::ratio(1, 2) };
+        d.outcome(o, 0.0, trials).map(|_| num(trials) * part)?
     };
     d.prior_variance()?;
     if scope.view != View::Replace {

@@ -90,6 +90,7 @@ def test_every_closed_family_is_drawn():
         "dirichlet": ({"parameters": [1, 2, 5]}, [0.125, 0.25, 0.625]),
         "multi_normal": ({"parameters": [[1, -1], [[0.04, 0.01], [0.01, 0.04]]], "levels": ["a", "b"]}, [1, -1]),
         "inv_logit": ({"of": {"family": "normal", "parameters": [0, 0.1]}}, 0.5),
+        "inv_cloglog": ({"of": {"family": "normal", "parameters": [0, 0.01]}}, 0.632),
         "Phi": ({"of": {"family": "normal", "parameters": [1, 0.01]}}, 0.841), "exp": ({"of": {"family": "normal", "parameters": [1, 0.01]}}, 2.718),
         "mixture": ({"weights": [0.25, 0.75], "components": [{"family": "normal", "parameters": [0, 0.1]}, {"family": "normal", "parameters": [4, 0.1]}]}, 3),
         "product": ({"components": [{"family": "beta", "parameters": [2, 2]}, {"family": "beta", "parameters": [1, 3]}]}, [0.5, 0.25]),

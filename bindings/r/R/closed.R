@@ -48,6 +48,10 @@ draws_of <- function(value, n) {
       of <- draws_of(value$of, n)
       if (!is.null(of)) stats::pnorm(of)
     },
+    inv_cloglog = {
+      of <- draws_of(value$of, n)
+      if (!is.null(of)) -expm1(-exp(of))
+    },
     exp = {
       of <- draws_of(value$of, n)
       if (!is.null(of)) exp(of)

@@ -144,6 +144,7 @@ impl Builder {
             Some(Op::Unary(One::Of(Unary::Exp), t)) => t,
             Some(Op::Unary(One::Of(Unary::InvLogit), t)) => self.unary(One::LogInvLogit, t),
             Some(Op::Unary(One::Of(Unary::Phi), t)) => self.unary(One::LogPhi, t),
+            Some(Op::Unary(One::Of(Unary::InvCloglog), t)) => self.unary(One::LogCloglog, t),
             _ => self.unary(Unary::Log, x),
         }
     }

@@ -145,12 +145,13 @@ mod tests {
         assert!((first.beside((&away, &precision), &seen, still).unwrap().0[0] - alone).abs() < 1e-6);
     }
 
-    /// Logistic scores of weights that are far out rise less: by the mean slope of the curve over a normal law.
+    /// Scores of weights that are far out rise less: by the mean slope of the curve over a normal law.
     #[test]
     fn spread_predictors_make_a_flatter_first_look() {
         for (law, curve) in [
             (Law::Logit { trials: 1 }, (|t| 0.25 / (0.5 * t).cosh().powi(2)) as fn(f64) -> f64),
             (Law::Probit, |t| (-0.5 * t * t).exp() / std::f64::consts::TAU.sqrt()),
+            (Law::Cloglog, |t| (t - t.exp()).exp()),
         ] {
             for v in [0.5f64, 2.0, 10.0, 100.0] {
                 let at = |i: i32| f64::from(i) / 100.0;

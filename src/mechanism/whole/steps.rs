@@ -151,7 +151,7 @@ impl Plan<'_> {
         Some(match self.law {
             Law::Normal { sd } => self.residuals(state, (&away, &precision), view.as_ref(), (cut, sd), left),
             Law::Counts { shape, logs, constant } => self.counts(state, (&away, &precision), cut, (shape, logs, constant), left),
-            Law::Logit { .. } | Law::Probit | Law::Classes { .. } => {
+            Law::Logit { .. } | Law::Probit | Law::Cloglog | Law::Classes { .. } => {
                 self.scores(state, (&away, &precision), view.as_ref(), (cut, self.law.most().0, None), left)
             }
         })
@@ -252,7 +252,7 @@ impl Plan<'_> {
                     view.and_then(|view| view.beside(prior, &seen, (&best.mean, &best.factor))).unwrap_or((best.mean, best.factor));
             }
         }
-        if let Law::Counts { .. } = self.law {
+        if let Law::Counts { .. } | Law::Cloglog = self.law {
             state.spread = still_moving(&state.spread, prior.1, &moved, cut).unwrap_or(state.spread);
         }
         state

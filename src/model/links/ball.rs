@@ -10,6 +10,8 @@ const LENGTHS: u32 = 64;
 /// Between directions and lengths that are looked at, few scores are further out than this.
 const BETWEEN: f64 = 1.002;
 const HALVINGS: usize = 50;
+/// How much faster than those of logistic rows scores of cloglog rows grow, which are exponentials.
+const CLOGLOG: f64 = 3.2;
 
 /// Scores `a s u` of rows of d features with predictor `t = b'u`, `a = min(1, (cut / |u|)^2)`, all lie within the second number of the first one times the
 /// direction of b, both in units of the cut, where `reach = |b| cut`.
@@ -49,7 +51,8 @@ pub fn radius_about(law: Law, (clip, most): (f64, f64), reach: f64) -> f64 {
     let still = ends.into_iter().map(|y| law.score((0.0, 0.0), y, (clip, most)).abs()).fold(0.0, f64::max);
     // How much faster than those of logistic rows the scores grow.
     let (slope, variance) = law.first();
-    clip.min(largest - (largest - still) * (1.0 + 0.12 * (reach * slope / variance).powi(2)).powf(-0.7))
+    let faster = if law == Law::Cloglog { CLOGLOG } else { slope / variance };
+    clip.min(largest - (largest - still) * (1.0 + 0.12 * (reach * faster).powi(2)).powf(-0.7))
 }
 
 #[cfg(test)]
@@ -60,7 +63,7 @@ mod tests {
     /// far out it is that around 0.
     #[test]
     fn scores_are_inside() {
-        for (law, clip) in [(Law::Logit { trials: 1 }, 1.0), (Law::Logit { trials: 8 }, 5.2), (Law::Probit, 2.0)] {
+        for (law, clip) in [(Law::Logit { trials: 1 }, 1.0), (Law::Logit { trials: 8 }, 5.2), (Law::Probit, 2.0), (Law::Cloglog, 2.5)] {
             for reach in [0.0, 0.1, 1.0, 2.5, 7.0, 40.0] {
                 let (centre, radius) = ball(law, 2, (clip, 1.0), reach);
                 let mut farthest: f64 = 0.0;

@@ -3,13 +3,13 @@
 //! ## Shape
 //! `posterior(w)` of weights with a normal prior, `normal(m, s)` or `multi_normal(m0, S0)`, bounded private features, and rows
 //! `normal(dot(w, x), sd)` of a known sd with a bounded outcome, `bernoulli_logit(dot(w, x))`, `binomial_logit(N, dot(w, x))`,
-//! `bernoulli_probit(dot(w, x))`, or counts up to a bound: `poisson_log(dot(w, x) + o)`, `poisson(exp(..))` or `neg_binomial_2(exp(..), k)` of a constant
+//! `bernoulli_probit(dot(w, x))`, `bernoulli_cloglog(dot(w, x))`, or counts up to a bound: `poisson_log(dot(w, x) + o)`, `poisson(exp(..))` or `neg_binomial_2(exp(..), k)` of a constant
 //! k, o sums of bounded numbers of the row, such as `log(years)`, or `years * exp(..)`; `refined(sigma =)`. `auto` takes it for all but linear rows, for which no prediction of its error is validated.
 //!
 //! ## Claim
-//! The sums of `s x`, s the outcome y, y - N/2 or, of counts, log(y + 1/2) - o, and of `x x'` (i <= j) leave with exactly drawn normal noise, rounded: sd sigma,
+//! The sums of `s x`, s the outcome y, y - N/2 (cloglog: y - 5/8) or, of counts, log(y + 1/2) - o, and of `x x'` (i <= j) leave with exactly drawn normal noise, rounded: sd sigma,
 //! sigma_products on the diagonal and sigma_products / sqrt(2) off it, mu_1-GDP by the formula of `score_statistics` with the largest |s|
-//! for N / 2. They give coordinates `w = m + L z`. There every row has `u = L'x` and `a = min(1, (c / |u|)^2)`. Linear rows: once the
+//! for N / 2 (cloglog: 5/8). They give coordinates `w = m + L z`. There every row has `u = L'x` and `a = min(1, (c / |u|)^2)`. Linear rows: once the
 //! sum of `a u u'` leaves, and three times that of `a r u`, r the row's residual at a released point, cut to [-B, B]. Others: three times
 //! the sum of `a k u u'`, k the row's information at a released point, in [0, K], and that of `a s u`, s its score there, cut to [-B, B], less a centre
 //! that the point gives, from which it is at most R c away; of counts
@@ -270,8 +270,8 @@ impl Offer for Refined {
         let Rows::Scored(rows) = &self.0 else { return None };
         match rows.law {
             // A step moves a sure predictor t by about 1 / t only, and far out its rows say little of how far is left.
-            Law::Probit if largest * norm * norm > 1.0 => Some(Approximate {
-                label: "this prior allows predictors of probit rows beyond 2, where the steps stop short",
+            Law::Probit | Law::Cloglog if largest * norm * norm > 1.0 => Some(Approximate {
+                label: "this prior allows predictors of probit or cloglog rows beyond 2, where the steps stop short",
                 help: format!(
                     "write a prior with an sd of at most {}, or `bernoulli_logit`, whose steps come nearer",
                     sig_down(1.0 / norm, 3)
@@ -294,7 +294,7 @@ impl Offer for Refined {
                 help: "add an intercept: a feature that is 1, as `design(..)` has".to_owned().into(),
                 seen: "between 75 % and 97 % of the 90 % intervals contained the truth, fewer with a small budget, and far fewer where events are rare",
             }),
-            Law::Probit | Law::Counts { .. } | Law::Logit { .. } | Law::Normal { .. } | Law::Classes { .. } => None,
+            Law::Probit | Law::Cloglog | Law::Counts { .. } | Law::Logit { .. } | Law::Normal { .. } | Law::Classes { .. } => None,
         }
     }
 

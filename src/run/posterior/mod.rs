@@ -49,7 +49,7 @@ pub enum Posterior {
     Product(Vec<Posterior>),
     /// A noisy sum over a noisy count.
     Quotient(Share),
-    /// The mean of an outcome (`inv_logit`, `Phi` or `exp`) of a number.
+    /// The mean of an outcome (`inv_logit`, `Phi`, `inv_cloglog` or `exp`) of a number.
     MeanOf(Unary, Box<Posterior>),
     /// What a chain drew.
     Draws(Draws),
@@ -302,7 +302,7 @@ impl Posterior {
     fn support(&self) -> (f64, f64) {
         match self {
             Posterior::Beta(..) | Posterior::Dirichlet(_) => (0.0, 1.0),
-            Posterior::MeanOf(Unary::InvLogit | Unary::Phi, _) => (0.0, 1.0),
+            Posterior::MeanOf(Unary::InvLogit | Unary::Phi | Unary::InvCloglog, _) => (0.0, 1.0),
             Posterior::Gamma(..) | Posterior::MeanOf(..) => (0.0, f64::INFINITY),
             Posterior::Quotient(q) => (q.lo, q.hi),
             Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) => (f64::NEG_INFINITY, f64::INFINITY),

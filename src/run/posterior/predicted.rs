@@ -21,6 +21,7 @@ pub(super) fn inverse(f: Unary, y: f64) -> f64 {
         Unary::Exp => y.ln(),
         _ if y >= 1.0 => f64::INFINITY,
         Unary::Phi => normal_quantile(y),
+        Unary::InvCloglog => (-libm::log1p(-y)).ln(),
         _ => y.ln() - libm::log1p(-y),
     }
 }
@@ -46,6 +47,7 @@ pub(super) fn density(f: Unary, of: &Posterior, y: f64) -> f64 {
     let slope = match f {
         Unary::Exp => y,
         Unary::Phi => (-0.5 * t * t).exp() / std::f64::consts::TAU.sqrt(),
+        Unary::InvCloglog => (t - t.exp()).exp(),
         _ => y * (1.0 - y),
     };
     of.density(t) / slope
@@ -120,7 +122,7 @@ mod tests {
         let mixture = Posterior::Mixture { weights: vec![0.3, 0.7], components: vec![one(0.0), one(1.5)] };
         let x = [1.0, 0.5, -2.0];
         for p in [one(0.0), mixture] {
-            for mean in [None, Some(Unary::InvLogit), Some(Unary::Phi), Some(Unary::Exp)] {
+            for mean in [None, Some(Unary::InvLogit), Some(Unary::Phi), Some(Unary::InvCloglog), Some(Unary::Exp)] {
                 let found = p.predicted((&x, 0.25), mean).unwrap();
                 let mut source = Repeated::new([3; 32], 1);
                 let mut rng = Bits::new(&mut source);

@@ -40,7 +40,9 @@ fn read(value: &Json) -> Option<Posterior> {
             let sound = !weights.is_empty() && weights.len() == components.len() && weights.iter().all(|w| *w >= 0.0);
             sound.then_some(Posterior::Mixture { weights, components })
         }
-        ("inv_logit" | "Phi" | "exp", None) => Some(Posterior::MeanOf(Unary::named(family)?, Box::new(read(value.get("of")?)?))),
+        ("inv_logit" | "Phi" | "inv_cloglog" | "exp", None) => {
+            Some(Posterior::MeanOf(Unary::named(family)?, Box::new(read(value.get("of")?)?)))
+        }
         ("product", None) => Some(Posterior::Product(components()?)),
         _ => None,
     }

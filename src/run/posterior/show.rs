@@ -103,7 +103,7 @@ impl Posterior {
     /// Do its numbers lie in [0, 1]?
     fn is_share(&self) -> bool {
         match self {
-            Posterior::Beta(..) | Posterior::Dirichlet(_) | Posterior::MeanOf(Unary::InvLogit | Unary::Phi, _) => true,
+            Posterior::Beta(..) | Posterior::Dirichlet(_) | Posterior::MeanOf(Unary::InvLogit | Unary::Phi | Unary::InvCloglog, _) => true,
             Posterior::Quotient(q) => (q.lo, q.hi) == (0.0, 1.0),
             Posterior::Gamma(..) | Posterior::Normal(..) | Posterior::MultiNormal { .. } | Posterior::Draws(_) | Posterior::MeanOf(..) => {
                 false

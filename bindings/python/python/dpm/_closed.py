@@ -4,7 +4,7 @@ from __future__ import annotations
 
 CHAINS, DRAWS = 4, 1000
 # What turns the predictor of a new row into the mean of its outcome.
-MEANS = ("inv_logit", "Phi", "exp")
+MEANS = ("inv_logit", "Phi", "inv_cloglog", "exp")
 
 
 def groups(values: dict) -> dict | None:
@@ -49,6 +49,8 @@ def _draws(value: dict, n: int, rng):
         of = _draws(value["of"], n, rng)
         if of is None or family == "exp":
             return None if of is None else numpy.exp(of)
+        if family == "inv_cloglog":
+            return -numpy.expm1(-numpy.exp(of))
         return 1 / (1 + numpy.exp(-of)) if family == "inv_logit" else numpy.vectorize(statistics.NormalDist().cdf)(of)
     if family == "mixture":
         # One component for every draw, so that none is asked for more than it gives.

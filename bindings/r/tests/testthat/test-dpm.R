@@ -165,6 +165,7 @@ test_that("every closed family is drawn from its law", {
   expect_equal(mean(log(logit / (1 - logit))), 0, tolerance = 0.05)
   of <- list(family = "normal", parameters = c(1, 0.01))
   expect_equal(mean(draws_of(list(family = "Phi", of = of), 2000)), pnorm(1), tolerance = 0.01)
+  expect_equal(mean(draws_of(list(family = "inv_cloglog", of = of), 2000)), 1 - exp(-exp(1)), tolerance = 0.01)
   expect_equal(mean(draws_of(list(family = "exp", of = of), 2000)), exp(1), tolerance = 0.01)
   expect_null(draws_of(list(family = "draws"), 10))
   expect_null(draws_of(list(family = "normal", parameters = c(NA, 1)), 10))
