@@ -150,5 +150,6 @@ def summary():
 
 
 sys.path.insert(0, HERE)
-study()
-summary()
+if __name__ == "__main__":
+    study()
+    summary()

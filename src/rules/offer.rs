@@ -151,7 +151,7 @@ impl PredictedError {
         let value = (squares / SHARES.len() as f64).sqrt();
         let [least, .., most] = SHARES.map(&error);
         let (least, most) = (least.min(most), least.max(most));
-        let doubt = (value > 2.0 * least || most > 2.0 * value).then_some(Doubt::Features { least, most });
+        let doubt = (most > 2.0 * least).then_some(Doubt::Features { least, most });
         PredictedError { doubt, further: vec![(Self::AT_BEST, error(1.0))], ..Self::sure(measure, value) }
     }
 
