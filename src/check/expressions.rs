@@ -30,11 +30,16 @@ const SOME: usize = 24;
 
 /// `a, true` for the level of several columns, `true` for that of a bool; `None` for a single index of another kind.
 fn level_name(indices: &[ast::Expr]) -> Option<String> {
-    let word = |e: &ast::Expr| match &e.kind {
-        ast::ExprKind::Name(word) | ast::ExprKind::Text(word) => Some(word.clone()),
-        ast::ExprKind::Bool(b) => Some(b.to_string()),
-        _ => None,
-    };
+    fn word(e: &ast::Expr) -> Option<String> {
+        match &e.kind {
+            ast::ExprKind::Name(word) | ast::ExprKind::Text(word) => Some(word.clone()),
+            ast::ExprKind::Bool(b) => Some(b.to_string()),
+            // A feature that has no name but its place, and one of a level, `sex[male]`.
+            ast::ExprKind::Number(x, _) if x.fract() == 0.0 => Some(x.to_string()),
+            ast::ExprKind::Index(of, at) => Some(format!("{}[{}]", word(of)?, at.iter().map(word).collect::<Option<Vec<_>>>()?.join(", "))),
+            _ => None,
+        }
+    }
     match indices {
         [one] if !matches!(one.kind, ast::ExprKind::Bool(_)) => None,
         several => Some(several.iter().map(word).collect::<Option<Vec<_>>>()?.join(", ")),

@@ -176,7 +176,7 @@ features, times the information of their rows. Everything that leaves is exact s
 is computed from it.
 
 Guarantee: `sqrt(mu_1^2 + mu_2^2)`-GDP, status exact; no chain. The posterior is approximate: it takes noisy products for the products. Scores
-beyond the cut count as the cut, so outliers pull less. Of probit and cloglog rows whose prior allows predictors beyond 2, and of
+beyond the cut count as the cut, so outliers pull less. Of probit and cloglog rows whose prior allows predictors beyond 2 or 1.5, and of
 logistic ones whose prior allows some beyond 10, the steps stop short, and intervals contain the truth less often (W0512).
 
 `auto` takes it for all but linear rows; for these write it in place of `noise_aware` where rows are many or features several: there noise on `x x'` costs most.

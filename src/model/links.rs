@@ -12,8 +12,8 @@ use crate::numeric::special::normal_cdf;
 const PROBIT_SCORE: f64 = 2.0;
 /// Predictors of probit rows beyond this count as this: the scores there are cut anyway.
 const PROBIT_END: f64 = 8.0;
-/// Scores of cloglog rows are cut here at most: those beyond have a probability of 1 in 12 at most.
-const CLOGLOG_SCORE: f64 = 2.5;
+/// Scores of cloglog rows are cut here at most: those beyond have a probability of 1 in 11 at most.
+const CLOGLOG_SCORE: f64 = 2.4;
 /// Predictors of cloglog rows beyond these count as these.
 const CLOGLOG_ENDS: (f64, f64) = (-40.0, 6.5);
 /// Of cloglog rows whose predictors are normal with mean 0 and a variance of 1.2: the slope of the mean outcome, and the variance of outcomes.
@@ -150,13 +150,14 @@ impl Law {
         }
     }
 
-    /// The variance of a row's score at this predictor, cut to `most`; of normal rows in units of their variance.
+    /// The slope of a row's mean score in its own predictor, cut to `most`; of normal rows in units of their variance. Where no score is cut that is the
+    /// variance of the score.
     pub fn information(self, t: f64, most: f64) -> f64 {
         match self {
             Law::Normal { .. } | Law::Classes { .. } => 1.0,
             Law::Probit | Law::Cloglog => {
-                let (one, zero, _) = self.binary(t);
-                -one * zero
+                let ((one, zero, p), (_, farthest)) = (self.binary(t), self.most());
+                one * p * (one.min(farthest) - zero.max(-farthest))
             }
             Law::Logit { .. } => {
                 let p = 1.0 / (1.0 + (-t).exp());
@@ -212,7 +213,8 @@ mod tests {
         }
     }
 
-    /// The mean of a score is 0, its variance the information where nothing is cut, and both stay inside their bounds.
+    /// The mean of a score is 0, and rises with the row's own predictor by the information, which is the variance where nothing is cut; both stay inside
+    /// their bounds.
     #[test]
     fn scores_and_information_belong_together() {
         for law in [Law::Logit { trials: 1 }, Law::Probit, Law::Cloglog] {
@@ -222,7 +224,11 @@ mod tests {
                 let [p, q] = chances(law, t);
                 let score = |y: f64, clip: f64| law.score((t, 0.0), y, (clip, 1.0));
                 let mean = |clip: f64, power: i32| p * score(0.5, clip).powi(power) + q * score(-0.5, clip).powi(power);
-                assert!((mean(1e9, 2) / law.information(t, 1.0) - 1.0).abs() < 1e-6, "{law:?} {t}");
+                let uncut = score(0.5, 1e9).abs().max(score(-0.5, 1e9).abs()) < farthest;
+                assert!(!uncut || (mean(1e9, 2) / law.information(t, 1.0) - 1.0).abs() < 1e-6, "{law:?} {t}");
+                let at = |t: f64| chances(law, t).into_iter().zip([0.5, -0.5]).map(|(p, y)| p * score(y, farthest)).sum::<f64>();
+                let slope = (at(t + 1e-4) - at(t - 1e-4)) / 2e-4;
+                assert!((slope - law.information(t, 1.0)).abs() < 0.02 * slope.abs() + 1e-6, "{law:?} {t} {slope}");
                 assert!(mean(1e9, 1).abs() < 1e-9 && mean(farthest, 1).abs() < 0.02, "{law:?} {t} {}", mean(farthest, 1));
                 assert!(law.information(t, 1.0) <= steepest);
             }

@@ -95,11 +95,16 @@ pub(super) struct Names<'a> {
 impl Names<'_> {
     /// The place, from 1, of a named entry of a posterior of a matrix: where a design is written out its features lose their names.
     fn entry(&self, of: &Expr, index: &Expr) -> Option<usize> {
-        let (ExprKind::Released(id), ExprKind::Level(i)) = (&of.kind, &index.kind) else { return None };
-        let release = super::releases(&self.program.steps).into_iter().find(|r| r.id == *id)?;
-        let Query::Posterior(model) = &release.query else { return None };
-        let Request::Posterior { parameter } = model.request else { return None };
-        model.sides(parameter).map(|_| i + 1)
+        let ExprKind::Level(i) = index.kind else { return None };
+        let mut found = false;
+        of.walk(&mut |e| {
+            let ExprKind::Released(id) = e.kind else { return };
+            let release = super::releases(&self.program.steps).into_iter().find(|r| r.id == id);
+            let Some(Query::Posterior(model)) = release.map(|r| &r.query) else { return };
+            let Request::Posterior { parameter } = model.request else { return };
+            found |= model.sides(parameter).is_some();
+        });
+        found.then_some(i + 1)
     }
 
     pub(super) fn call(&self, call: &DistCall) -> String {

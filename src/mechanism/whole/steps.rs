@@ -252,7 +252,7 @@ impl Plan<'_> {
                     view.and_then(|view| view.beside(prior, &seen, (&best.mean, &best.factor))).unwrap_or((best.mean, best.factor));
             }
         }
-        if let Law::Counts { .. } | Law::Cloglog = self.law {
+        if let Law::Counts { .. } = self.law {
             state.spread = still_moving(&state.spread, prior.1, &moved, cut).unwrap_or(state.spread);
         }
         state

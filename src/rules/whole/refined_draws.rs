@@ -20,7 +20,7 @@ use crate::mechanism::plan::{MechanismPlan, PosteriorLaw};
 use crate::model::Request;
 use crate::privacy::Claim;
 use crate::rules::glm::refined::MECHANISM;
-use crate::rules::offer::{Knob, Offer, Parameter, PredictedError, View};
+use crate::rules::offer::{Approximate, Knob, Offer, Parameter, PredictedError, View};
 use crate::rules::{Answers, Match, Premise, Question, Rule, not_mine, offers};
 
 pub static RULE: Rule = Rule {
@@ -84,6 +84,10 @@ impl Offer for Drawn {
 
     fn remark(&self, sigma: f64) -> String {
         self.0.remark(sigma)
+    }
+
+    fn approximate(&self) -> Option<Approximate> {
+        self.0.approximate()
     }
 
     fn derived(&self, sigma: f64) -> Vec<Parameter> {

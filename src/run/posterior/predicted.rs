@@ -55,8 +55,10 @@ pub(super) fn density(f: Unary, of: &Posterior, y: f64) -> f64 {
 
 /// The chances of the classes of a row with these features, by weights class by class.
 pub fn chances(weights: &[f64], x: &[f64]) -> Vec<f64> {
-    let predictors = weights.chunks(x.len().max(1)).map(|w| w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>());
-    let predictors: Vec<f64> = predictors.collect();
+    // In units of the largest feature, so that no sum is of infinities.
+    let most = x.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+    let sum = |w: &[f64]| w.iter().zip(x).map(|(w, x)| w * (x / most)).sum::<f64>() * most;
+    let predictors: Vec<f64> = weights.chunks(x.len().max(1)).map(|w| sum(w).clamp(f64::MIN, f64::MAX)).collect();
     let top = predictors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let parts: Vec<f64> = predictors.into_iter().map(|t| (t - top).exp()).collect();
     let all: f64 = parts.iter().sum();
@@ -169,5 +171,6 @@ mod tests {
             assert!((below - q).abs() < 5.0 * (q * (1.0 - q) / 4000.0).sqrt(), "{q} {below}");
         }
         assert_eq!(chances(&[1e200, 0.0, -1e200], &[1e50]), [1.0, 0.0, 0.0]);
+        assert_eq!(chances(&[3.0, 2.0, -2.0, 3.0], &[1.7e308, -1.7e308]), [1.0, 0.0]);
     }
 }

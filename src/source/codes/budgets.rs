@@ -212,7 +212,7 @@ output post = posterior(a, b)
                every row by a quadratic and treats the released, noisy products of features as exact. The privacy guarantee is not \
                affected. The intervals cover the truth less often than they say, and the less often the more rows or the larger \
                the budget. `posterior(w)` without it has intervals that account for the noise. Of probit and cloglog rows under a prior that allows \
-               predictors beyond 2, and of logistic ones under a prior that allows some beyond 10, the steps of `posterior(w)` end before the mode, more often \
+               predictors beyond 2 or 1.5, and of logistic ones under a prior that allows some beyond 10, the steps of `posterior(w)` end before the mode, more often \
                with a larger budget, and the same is said. A mixture of released counts may have several modes, of which a chain finds one: chains that disagree are reported after the run.",
         example_wrong: r"budget dp(eps = 1, delta = 1e-6)
 private adult[32561] { x: vector[9] in l2(1), rich: bool }
