@@ -12,12 +12,14 @@ use crate::data::scan::Measured;
 use crate::kernel::density::Columns;
 use crate::kernel::{Design, DesignBuilder, Family, Layout, Likelihood};
 use crate::numeric::dense::Matrix;
-use crate::numeric::logistic::{Look, MOST_ROTATIONS, look_again, wider};
+use crate::numeric::logistic::{CURVATURE, Look, MOST_ROTATIONS, look, look_again, wider};
 use nalgebra::{DVector, SymmetricEigen};
 
 const BAD: MechanismError = MechanismError::Parameter;
 /// Largest curvature of a chain: coordinates narrow until it is met, so the work is bounded by public facts.
 const STEEPEST: f64 = 3e4;
+/// Where the sd of predictors may be above this the first look is taken again; below, the smaller weights of one look lose less on tables of many features.
+const WIDE: f64 = 5.1;
 /// The kernel bounds no norm here: a row's weight does.
 const UNBOUNDED: f64 = 1e100;
 
@@ -131,11 +133,14 @@ pub(super) fn draw<B: BitSource>(
     let (Some(totals), Some(columns)) = (measured.totals.first(), &measured.columns) else { return Err(BAD) };
     let noisy: Vec<f64> = noisy_moments(totals, law.noise(), bits)?.iter().map(|n| n.to_f64()).collect();
     let statistics = noisy.split_at_checked(mean.len() * (mean.len() + 1) / 2).ok_or(BAD)?;
-    let seen = match look_again((mean, precision), statistics, trials, law.scores, rows as f64) {
-        Some(seen) => seen,
-        // What doubles cannot compute says nothing: the prior is left.
-        None => Look::nothing(mean, precision).ok_or(BAD)?,
+    // What doubles cannot compute says nothing: the prior is left.
+    let prior = Look::nothing(mean, precision).ok_or(BAD)?;
+    let found = if law.norm * spectral(&prior.factor) > WIDE {
+        look_again((mean, precision), statistics, trials, law.scores, rows as f64)
+    } else {
+        look((mean, precision), statistics, CURVATURE * trials, law.scores)
     };
+    let seen = found.unwrap_or(prior);
     let stage = stage(law, trials, seen, rows as f64);
     let phases = schedule(1.0, stage.smooth, None).ok_or(MechanismError::Steps)?;
     let design = design(law, trials, &stage, columns)?;
@@ -152,7 +157,6 @@ mod tests {
     use crate::data::scan::Totals;
     use crate::mechanism::OsBits;
     use crate::mechanism::bits::Repeated;
-    use crate::numeric::logistic::{CURVATURE, look};
     use crate::numeric::special::normal_cdf;
 
     struct Uniform(u64);
