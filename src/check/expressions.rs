@@ -1,5 +1,6 @@
 //! Expressions: names, literals, indices, fields, conditionals, and the join of labels.
 
+use super::indices::level_name;
 use super::scope::{Binding, Origin};
 use super::{Checked, Checker, MAX_DEPTH, Stop, measure, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, TableId, Type};
@@ -27,24 +28,6 @@ pub(super) fn some<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 const SOME: usize = 24;
-
-/// `a, true` for the level of several columns, `true` for that of a bool; `None` for a single index of another kind.
-fn level_name(indices: &[ast::Expr]) -> Option<String> {
-    fn word(e: &ast::Expr) -> Option<String> {
-        match &e.kind {
-            ast::ExprKind::Name(word) | ast::ExprKind::Text(word) => Some(word.clone()),
-            ast::ExprKind::Bool(b) => Some(b.to_string()),
-            // A feature that has no name but its place, and one of a level, `sex[male]`.
-            ast::ExprKind::Number(x, _) if x.fract() == 0.0 => Some(x.to_string()),
-            ast::ExprKind::Index(of, at) => Some(format!("{}[{}]", word(of)?, at.iter().map(word).collect::<Option<Vec<_>>>()?.join(", "))),
-            _ => None,
-        }
-    }
-    match indices {
-        [one] if !matches!(one.kind, ast::ExprKind::Bool(_)) => None,
-        several => Some(several.iter().map(word).collect::<Option<Vec<_>>>()?.join(", ")),
-    }
-}
 
 impl Checker<'_> {
     pub(super) fn expr(&mut self, e: &ast::Expr) -> Checked<Expr> {

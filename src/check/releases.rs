@@ -10,6 +10,7 @@ use crate::model::{
 use crate::numeric::calendar;
 use crate::source::{Diagnostic, Help, Span};
 use crate::syntax::ast;
+use std::collections::BTreeSet;
 
 /// `using .. spend ..`
 pub(super) struct Clauses {
@@ -109,7 +110,11 @@ impl Checker<'_> {
             let ty = self.param(*parameter).map(|p| p.ty.clone()).ok_or(Stop)?;
             let model = self.component(&ids, Request::Posterior { parameter: *parameter }, name, call.span)?;
             let sides = model.sides(*parameter);
-            let names = sides.map(|(rows, columns)| rows.iter().flat_map(|r| columns.iter().map(move |c| format!("{r}, {c}"))).collect());
+            let name = |(rows, columns): (Levels, Levels)| -> Vec<String> {
+                rows.iter().flat_map(|r| columns.iter().map(move |c| format!("{r}, {c}"))).collect()
+            };
+            // A name that two entries would have says nothing; then they have places.
+            let names = sides.map(name).filter(|names| names.iter().collect::<BTreeSet<_>>().len() == names.len());
             let levels = names.map(|names| self.listed(names));
             return Ok((Query::Posterior(model), Type::Posterior(Box::new(entries(ty, levels)))));
         }

@@ -47,7 +47,7 @@ impl Checker<'_> {
                 let dim = self.dimension(dims.first())?;
                 match domain.map(|d| &d.kind) {
                     Some(ast::DomainKind::Total(total)) => {
-                        // `at_most(N)` is no function: it is a word of this place.
+                        // `at_most(N)` is not a function: it is a word of this place.
                         let (total, fewer) = match &total.kind {
                             ast::ExprKind::Call(name, args) => match (&name.kind, args.as_slice()) {
                                 (ast::ExprKind::Name(word), [most]) if word == "at_most" && most.name.is_none() => (&most.value, true),

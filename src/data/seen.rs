@@ -137,7 +137,7 @@ impl Seen {
     }
 }
 
-/// A unit stands in one part of the table, whose rows are seen in their order, so that parts may be filled side by side.
+/// A unit is in one part of the table, whose rows are seen in their order, so that parts may be filled side by side.
 fn takes<K: Key>(shards: &mut [Shard<K::Stored>], keys: &Keys, most: u32, key: impl Fn(usize) -> K + Sync) -> Option<Vec<bool>> {
     let part = |hash: u64| (hash >> 32) as usize % SHARDS;
     let mut starts = vec![0usize; SHARDS + 1];

@@ -151,7 +151,7 @@ pub struct Using {
     pub mechanism: Mechanism,
     /// Span of the words `assuming convergence`, or of those in their place.
     pub assuming: Option<Span>,
-    /// `tv(1e-8)`, where it stands in place of `convergence`.
+    /// `tv(1e-8)`, where it is written for `convergence`.
     pub within: Option<Call>,
     pub span: Span,
 }

@@ -24,7 +24,7 @@ const STEPWISE: [(&str, usize); 9] = [
     ("poisson", 0),
     ("neg_binomial_2", 0),
 ];
-/// Of a gamma prior: a precision stands in the second place.
+/// Of a gamma prior: the second argument is a precision.
 const RATES: [(&str, usize); 4] = [("poisson", 0), ("exponential", 0), ("gamma", 1), ("normal", 1)];
 const LAWS: [(&str, usize); 8] = [
     ("bernoulli", 0),

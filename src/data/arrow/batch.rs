@@ -97,7 +97,7 @@ impl Body {
     }
 }
 
-/// The bytes of a buffer whose length stands in front of it; -1 if it is as it was.
+/// The bytes of a buffer whose length comes before it; -1 if it is as it was.
 fn unpacked(packed: &[u8], codec: Codec) -> Option<Vec<u8>> {
     let (size, packed) = packed.split_first_chunk::<8>()?;
     let size = i64::from_le_bytes(*size);

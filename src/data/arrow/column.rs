@@ -51,7 +51,7 @@ fn bit(bits: &[u8], at: usize) -> bool {
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
-/// The longest text that stands in its view.
+/// The longest text that fits into its view.
 const SHORT: usize = 12;
 
 impl Column {

@@ -9,7 +9,7 @@ use crate::numeric::fast::{exp, inv_logit, log_inv_logit};
 use crate::numeric::special::digamma;
 use crate::numeric::unary::{Facts, Visit};
 
-/// Writes an expression of x for every row. It stands in the loop itself: a closure is compiled for any processor, where each fused
+/// Writes an expression of x for every row. It is written in the loop itself: a closure is compiled for any processor, where each fused
 /// multiplication is a call.
 macro_rules! map {
     ($from:ident, $to:ident, |$x:ident| $value:expr) => {

@@ -106,6 +106,35 @@ fn rows_move_what_leaves_no_further_than_is_paid_for() {
     }
 }
 
+/// The first sums of rows of trials: what one row adds, as it leaves with next to no noise, moves them entry by entry no further than the certificate has
+/// beside the steps, for any pair of rows, and some as far.
+#[test]
+fn first_sums_of_trials_move_as_far_as_is_paid_for() {
+    let mut next = numbers(5);
+    for (law, most) in [(1, 1.0), (2, 8.0), (3, 1.0), (4, 1.0)] {
+        let added = |y: f64| left(&program(law, 1, "sigma = 0.00001"), &format!("id,x_1,x_2,y\na,0.5,0.25,{y}\n"), 1)[0][3] / 0.5;
+        let ends = [0.0, most].map(added);
+        assert!((ends[1] - ends[0] - most).abs() < 1e-3, "{law}: {ends:?}");
+        let text = program(law, 400, "sigma = 40");
+        let (whole, plan) = (certified(&text).claim().gdp(), plan(&text));
+        let WholeNoise::Steps { products, scores, mu, .. } = plan.noise else { panic!("{plan:?}") };
+        let paid = whole * whole - mu * mu;
+        let mut furthest: f64 = 0.0;
+        for _ in 0..40_000 {
+            let mut row = || {
+                let (angle, length) = (6.3 * next(), if next() < 0.7 { 1.0 } else { next() });
+                let y = if next() < 0.9 { ends[usize::from(next() < 0.5)] } else { ends[0] + most * next() };
+                [length * angle.cos(), length * angle.sin(), y]
+            };
+            let ([a, b, s], [p, q, t]) = (row(), row());
+            let square = |x: f64, sd: f64| (x / sd).powi(2);
+            let moved = square(a * a - p * p, products) + 2.0 * square(a * b - p * q, products) + square(b * b - q * q, products);
+            furthest = furthest.max((moved + square(a * s - p * t, scores) + square(b * s - q * t, scores)) / paid);
+        }
+        assert!(furthest <= 1.0 + 1e-4 && furthest > 0.98, "{law}: {furthest}");
+    }
+}
+
 /// The noise of what leaves next is what its part of the mu pays for: the squares sum to at most that of the second stage.
 #[test]
 fn the_parts_of_the_cost_sum_to_the_whole() {
@@ -163,6 +192,7 @@ fn an_attacker_comes_near_the_certified_mu() {
         (1, "refined(sigma = 1)", 2000, 0.8),
         (2, "refined(sigma = 8)", 2000, 0.8),
         (0, "refined(sigma = 1)", 2000, 0.8),
+        (4, "refined(sigma = 1)", 2000, 0.8),
         (5, "refined(sigma = 8)", 2000, 0.8),
     ];
     for (law, using, draws, least) in cases {
