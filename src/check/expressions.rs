@@ -1,6 +1,5 @@
 //! Expressions: names, literals, indices, fields, conditionals, and the join of labels.
 
-use super::indices::level_name;
 use super::scope::{Binding, Origin};
 use super::{Checked, Checker, MAX_DEPTH, Stop, measure, vectors};
 use crate::model::{Builtin, Expr, ExprKind, Label, Range, TableId, Type};
@@ -291,7 +290,7 @@ impl Checker<'_> {
             Type::Posterior(inner) => (**inner).clone(),
             other => other.clone(),
         };
-        let several = inner.levels().and_then(|_| level_name(indices));
+        let several = inner.levels().and_then(|_| ast::level_name(indices));
         let (Some(index), true) = (indices.first(), indices.len() == 1 || several.is_some()) else {
             return self.fail(self.arity("`[..]`", "one index, from 1 or by level", span));
         };

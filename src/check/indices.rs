@@ -4,28 +4,9 @@ use super::expressions::{node, some};
 use super::{Checked, Checker};
 use crate::model::{Expr, ExprKind, Label, Levels, Type};
 use crate::source::{Diagnostic, Help, Span};
-use crate::syntax::ast;
 
 /// Most levels that a Help line writes out.
 const MOST: f64 = 40.0;
-
-/// `a, true` for the level of several columns, `true` for that of a bool; `None` for a single index of another kind.
-pub(super) fn level_name(indices: &[ast::Expr]) -> Option<String> {
-    fn word(e: &ast::Expr) -> Option<String> {
-        match &e.kind {
-            ast::ExprKind::Name(word) | ast::ExprKind::Text(word) => Some(word.clone()),
-            ast::ExprKind::Bool(b) => Some(b.to_string()),
-            // A feature that has no name but its place, and one of a level, `sex[male]`.
-            ast::ExprKind::Number(x, _) if x.fract() == 0.0 => Some(x.to_string()),
-            ast::ExprKind::Index(of, at) => Some(format!("{}[{}]", word(of)?, at.iter().map(word).collect::<Option<Vec<_>>>()?.join(", "))),
-            _ => None,
-        }
-    }
-    match indices {
-        [one] if !matches!(one.kind, ast::ExprKind::Bool(_)) => None,
-        several => Some(several.iter().map(word).collect::<Option<Vec<_>>>()?.join(", ")),
-    }
-}
 
 impl Checker<'_> {
     /// A level by name.

@@ -236,3 +236,21 @@ pub enum UnaryOp {
     Neg,
     Not,
 }
+
+/// `a, true` for the level of several columns, `true` for that of a bool; `None` for a single index of another kind.
+pub fn level_name(indices: &[Expr]) -> Option<String> {
+    fn word(e: &Expr) -> Option<String> {
+        match &e.kind {
+            ExprKind::Name(word) | ExprKind::Text(word) => Some(word.clone()),
+            ExprKind::Bool(b) => Some(b.to_string()),
+            // A feature that has no name but its place, and one of a level, `sex[male]`.
+            ExprKind::Number(x, _) if x.fract() == 0.0 => Some(x.to_string()),
+            ExprKind::Index(of, at) => Some(format!("{}[{}]", word(of)?, at.iter().map(word).collect::<Option<Vec<_>>>()?.join(", "))),
+            _ => None,
+        }
+    }
+    match indices {
+        [one] if !matches!(one.kind, ExprKind::Bool(_)) => None,
+        several => Some(several.iter().map(word).collect::<Option<Vec<_>>>()?.join(", ")),
+    }
+}
