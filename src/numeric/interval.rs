@@ -210,13 +210,12 @@ impl Sub for Interval {
 }
 
 /// The hull of four candidates; the whole line if one is undefined.
-fn hull_of(candidates: [f64; 4]) -> Interval {
-    if candidates.iter().any(|x| x.is_nan()) {
+#[inline]
+fn hull_of([a, b, c, d]: [f64; 4]) -> Interval {
+    if a.is_nan() || b.is_nan() || c.is_nan() || d.is_nan() {
         return Interval::ENTIRE;
     }
-    let lo = candidates.iter().copied().fold(f64::INFINITY, f64::min);
-    let hi = candidates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Interval::rounded(lo, hi)
+    Interval::rounded(a.min(b).min(c.min(d)), a.max(b).max(c.max(d)))
 }
 
 impl Mul for Interval {

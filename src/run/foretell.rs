@@ -9,9 +9,10 @@ use super::value::Value;
 use crate::analyze::{Analysis, Chosen};
 use crate::data::eval::NoEnvironment;
 use crate::data::{Environment, Source, scan};
+use crate::dist::Law;
 use crate::dist::sample::{Args, normal, uniform};
 use crate::mechanism::bits::{OsBits, Repeated};
-use crate::mechanism::plan::{ChainLaw, MechanismPlan, PosteriorLaw};
+use crate::mechanism::plan::{ChainLaw, Loss, MechanismPlan, PosteriorLaw};
 use crate::mechanism::{Scope, execute, prepare};
 use crate::model::{
     Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, ParamId, Parameter, Program, Query, Range, RowCount, Table, Type,
@@ -36,6 +37,8 @@ const MANY: u64 = 100;
 const MOST: u64 = 20_000_000;
 /// Noise costs as much as so many rows.
 const NOISE: u64 = 20;
+/// A sum over all counts, which a beta-divergence asks for at every row, costs as much as so many rows.
+const SUM: u64 = 100;
 /// Most tries to draw a parameter inside its declared domain.
 const TRIES: usize = 1000;
 
@@ -160,13 +163,14 @@ fn width(ty: &Type) -> Option<usize> {
 fn work(plan: &MechanismPlan, rows: u64) -> Option<u64> {
     let MechanismPlan::Posterior { law: PosteriorLaw::Density(law), .. } = plan else { return None };
     let numbers: usize = law.parameters.iter().map(|p| width(&p.ty)).sum::<Option<usize>>()?;
+    let sums = matches!(law.loss, Loss::Beta { .. }) && law.rows.iter().any(|o| matches!(o.likelihood.family.law, Law::Count(_)));
     let (times, rows) = match &law.chain {
         ChainLaw::Penalty { iterations, .. } => (*iterations, rows.saturating_mul(2)),
         ChainLaw::Hmc { iterations, steps, .. } => (iterations.saturating_mul(*steps), rows.saturating_mul(2)),
         ChainLaw::Sgld { iterations, batch, .. } => (*iterations, batch.map_or(rows, |asked| rows.min(asked)).saturating_mul(2)),
         ChainLaw::Nuts { .. } | ChainLaw::Slice { .. } => return None,
     };
-    let step = rows.saturating_add(NOISE.saturating_mul(numbers as u64));
+    let step = rows.saturating_mul(if sums { SUM } else { 1 }).saturating_add(NOISE.saturating_mul(numbers as u64));
     Some(TRIALS.saturating_mul(times).saturating_mul(step))
 }
 

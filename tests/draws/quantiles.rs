@@ -4,7 +4,7 @@
 use crate::mechanisms::{Mechanism, Seeded, csv};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-const DRAWS: u64 = 40_000;
+const DRAWS: u64 = 12_000;
 
 /// How many rows a point is off.
 fn off(t: f64, data: &[f64], q: f64) -> f64 {

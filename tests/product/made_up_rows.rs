@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 /// Larger tables, and chains that take longer, are left to the long form.
 const MOST_ROWS: u64 = 1000;
 const LIMIT: Duration = Duration::from_secs(10);
+/// Chains that are known to take longer.
+const LONG: [&str; 5] = ["09_betad_nn", "accept_network_for_classes", "accept_network_for_numbers", "eight_schools", "unknown_sd"];
 
 fn programs() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -26,6 +28,7 @@ fn programs() -> Vec<PathBuf> {
             }
         }
     }
+    found.retain(|path| long() || !LONG.iter().any(|name| path.ends_with(format!("{name}.dpm"))));
     found.sort();
     found
 }
@@ -133,5 +136,5 @@ fn certified_programs_run_on_made_up_rows() {
     let found = std::thread::scope(|s| [s.spawn(work), s.spawn(work)].map(|t| t.join().unwrap()));
     let (ran, late): (Vec<i32>, Vec<Vec<String>>) = found.into_iter().unzip();
     assert!(ran.iter().sum::<i32>() > 100, "{ran:?}");
-    assert!(late.concat().len() < 20, "{late:?}");
+    assert!(late.concat().len() < 10, "{late:?}");
 }

@@ -26,8 +26,9 @@ pub fn ball(law: Law, d: usize, kept: (f64, f64), reach: f64) -> (f64, f64) {
         let (across, along) = (std::f64::consts::PI * f64::from(i) / f64::from(angles)).sin_cos();
         let (mut least, mut most) = (0.0f64, 0.0f64);
         for length in (1..=LENGTHS).map(|k| 4.0 * f64::from(k) / f64::from(LENGTHS)) {
-            for y in ends {
-                let far = length.min(1.0 / length) * law.score((reach * length * along, 0.0), y, kept);
+            let t = reach * length * along;
+            let both = if let Law::Logit { .. } = law { ends.map(|y| law.score((t, 0.0), y, kept)) } else { law.both(t, kept.0) };
+            for far in both.map(|score| length.min(1.0 / length) * score) {
                 (least, most) = (least.min(far), most.max(far));
             }
         }

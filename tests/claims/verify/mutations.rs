@@ -186,10 +186,10 @@ fn mutate(stride: usize) -> BTreeMap<String, usize> {
     counts
 }
 
-/// A sample for every run: every 401st change.
+/// A sample for every run: every 701st change.
 #[test]
 fn rejects_a_sample_of_mutations() {
-    let counts = mutate(401);
+    let counts = mutate(701);
     assert!(counts["with a new digest"] >= 500, "{counts:?}");
 }
 

@@ -1,6 +1,6 @@
 //! Weights of several classes in two stages: how far one replaced row moves what leaves, what an attacker sees, coverage, degenerate rows.
 
-use super::refined::{far, features, numbers};
+use super::refined::{far, features, numbers, separation};
 use super::scores::left;
 use super::*;
 use dpm::mechanism::whole::rows::{added, exponent};
@@ -223,9 +223,7 @@ fn an_attacker_on_classes_comes_near_the_certified_mu() {
             p.iter().zip(q).zip(numbers).map(|(((p, v), (q, _)), x)| (p - q) * (x - (p + q) / 2.0) / v).sum::<f64>()
         };
         let [one, other] = [&a, &b].map(|rows| left(&text, &file(rows), draws).iter().map(ratio).collect::<Vec<f64>>());
-        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-        let variance = |x: &[f64]| x.iter().map(|v| (v - mean(x)).powi(2)).sum::<f64>() / x.len() as f64;
-        let found = (mean(&one) - mean(&other)) / (0.5 * (variance(&one) + variance(&other))).sqrt();
+        let found = separation(&one, &other);
         println!("{k} classes: {found:.3} of {mu:.3}");
         let error = 6.0 * (2.0 / draws as f64).sqrt();
         assert!(found - error <= mu && found >= least * mu, "{k}: {found} {mu}");
