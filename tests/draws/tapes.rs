@@ -112,7 +112,7 @@ fn geometric_laws() {
 
 #[test]
 fn discrete_gaussians() {
-    for (n, d) in [(1, 2), (1, 1), (3, 1), (10, 1), (64, 1), (100, 1)] {
+    for (n, d) in [(1, 2), (1, 1), (3, 1), (10, 1), (100, 1)] {
         let s = n as f64 / d as f64;
         bracketed("gaussian", &|b| discrete_gaussian(&ratio(n, d), b), &|k| gaussian_mass(k, s));
     }

@@ -4,10 +4,10 @@
 
 use super::Law;
 
-/// Directions of a row from that of the weights to its opposite, and its lengths, up to four times where rows are cut.
-const ANGLES: u32 = 128;
-const LENGTHS: u32 = 64;
-/// Between directions and lengths that are looked at, few scores are further out than this.
+/// Predictors on either side of 0 that are looked at, the farthest in units of `reach`; closer together near 0, where scores change fast.
+const PLACES: i32 = 128;
+const FARTHEST: f64 = 4.0;
+/// Between these, few scores are further out than this.
 const BETWEEN: f64 = 1.002;
 const HALVINGS: usize = 50;
 /// How much faster than those of logistic rows scores of cloglog rows grow, which are exponentials.
@@ -18,23 +18,19 @@ const CLOGLOG: f64 = 3.2;
 pub fn ball(law: Law, d: usize, kept: (f64, f64), reach: f64) -> (f64, f64) {
     let around = (0.0, kept.0);
     let (Some(ends), true) = (law.ends(), reach.is_finite()) else { return around };
-    // 0, and what is furthest out on every ray: a ball around these holds all between them.
-    let mut points = vec![(0.0, 0.0)];
-    // One feature has two directions.
-    let angles = if d == 1 { 1 } else { ANGLES };
-    for i in 0..=angles {
-        let (across, along) = (std::f64::consts::PI * f64::from(i) / f64::from(angles)).sin_cos();
-        let (mut least, mut most) = (0.0f64, 0.0f64);
-        for length in (1..=LENGTHS).map(|k| 4.0 * f64::from(k) / f64::from(LENGTHS)) {
-            let t = reach * length * along;
-            let both = if let Law::Logit { .. } = law { ends.map(|y| law.score((t, 0.0), y, kept)) } else { law.both(t, kept.0) };
-            for far in both.map(|score| length.min(1.0 / length) * score) {
-                (least, most) = (least.min(far), most.max(far));
-            }
-        }
-        points.extend([least, most].map(|far| (far * along, far * across)));
+    // A score s of a row of length l with the predictor `reach c`, `l >= |c|`, is `a s / l` times (c, the rest of l) away from 0. Of these the one of
+    // length max(1, |c|) is furthest from m in the direction of b, if any is further than 0 is: its square is `m^2 + (s / l)^2 - 2 m s c / l^2`.
+    // One feature is as long as its predictor says.
+    let share = |c: f64| if d == 1 { (c.abs().min(1.0 / c.abs()), c.signum()) } else { (1.0 / c.abs().max(1.0), c / c.abs().max(1.0)) };
+    let cubes = (-PLACES..=PLACES).map(|k| FARTHEST * (f64::from(k) / f64::from(PLACES)).powi(3));
+    let mut points = vec![];
+    for c in cubes.chain([-1.0, 1.0]) {
+        let (a, along) = share(c);
+        let both =
+            if let Law::Logit { .. } = law { ends.map(|y| law.score((reach * c, 0.0), y, kept)) } else { law.both(reach * c, kept.0) };
+        points.extend(both.map(|s| (a * s * a * s, a * s * along)));
     }
-    let radius = |centre: f64| points.iter().map(|(x, y)| (x - centre).powi(2) + y * y).fold(0.0, f64::max).sqrt();
+    let radius = |m: f64| (m * m + points.iter().map(|(square, along)| square - 2.0 * m * along).fold(0.0, f64::max)).sqrt();
     // The largest of distances is convex in the centre.
     let (mut low, mut high) = (-kept.0, kept.0);
     for _ in 0..HALVINGS {

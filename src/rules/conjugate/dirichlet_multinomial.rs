@@ -256,7 +256,14 @@ impl Matched for Shares {
     fn predicted_error(&self, t: Tempering, rows: f64) -> f64 {
         let total: f64 = self.centre(1.0).sum();
         let trials = rows * count_down(self.items);
-        let squares = self.centre(1.0).map(|a| expected::beta(a, (total - a).max(0.0), trials, t.weight, t.concentration));
+        // A million equal counts are one.
+        let mut last = (f64::NAN, 0.0);
+        let squares = self.centre(1.0).map(|a| {
+            if a != last.0 {
+                last = (a, expected::beta(a, (total - a).max(0.0), trials, t.weight, t.concentration));
+            }
+            last.1
+        });
         squares.sum::<f64>().sqrt()
     }
 

@@ -154,10 +154,10 @@ fn noisy_sums_of_rates_and_vectors_cost_what_they_say() {
 }
 
 /// Rates from the prior, rows from the model and moved into their range, discrete Laplace noise: the share of 90 % intervals that hold the
-/// rate, to five standard deviations of the share. 200 data sets each; `DPM_LONG=1` takes 2,000.
+/// rate, to five standard deviations of the share. 120 data sets each; `DPM_LONG=1` takes 2,000.
 #[test]
 fn intervals_of_rates_hold_what_they_say() {
-    let (n, sets) = (100u32, if std::env::var_os("DPM_LONG").is_some() { 2000u32 } else { 200 });
+    let (n, sets) = (100u32, if std::env::var_os("DPM_LONG").is_some() { 2000u32 } else { 120 });
     let most_off = 5.0 * (0.09 / f64::from(sets)).sqrt();
     let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(17);
     let mut bits = OsBits::new().unwrap();
