@@ -175,8 +175,9 @@ impl Law {
         match self {
             Law::Normal { .. } | Law::Classes { .. } => (y - t).clamp(-clip, clip),
             Law::Probit | Law::Cloglog => {
-                let [zero, one] = self.both(t, clip);
-                if y > 0.0 { one } else { zero }
+                let (one, zero, p) = self.binary(t);
+                let (one, zero) = (one.min(clip), zero.max(-clip));
+                ((if y > 0.0 { one } else { zero }) - p * one - (1.0 - p) * zero).clamp(-clip, clip)
             }
             Law::Logit { .. } => {
                 let n = self.trials();
@@ -187,14 +188,7 @@ impl Law {
         }
     }
 
-    /// The scores of the outcomes 0 and 1 of a probit or cloglog row, as they are kept.
-    pub fn both(self, t: f64, clip: f64) -> [f64; 2] {
-        let (one, zero, p) = self.binary(t);
-        let (one, zero) = (one.min(clip), zero.max(-clip));
-        [zero, one].map(|score| (score - p * one - (1.0 - p) * zero).clamp(-clip, clip))
-    }
-
-    /// The same before they are cut, 1 first, and the chance of 1.
+    /// The scores of the outcomes 1 and 0 of a probit or cloglog row, and the chance of 1.
     fn binary(self, t: f64) -> (f64, f64, f64) {
         if self == Law::Cloglog {
             let rate = t.clamp(CLOGLOG_ENDS.0, CLOGLOG_ENDS.1).exp();

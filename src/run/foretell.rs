@@ -9,13 +9,13 @@ use super::value::Value;
 use crate::analyze::{Analysis, Chosen};
 use crate::data::eval::NoEnvironment;
 use crate::data::{Environment, Source, scan};
-use crate::dist::Law;
+use crate::dist::Support;
 use crate::dist::sample::{Args, normal, uniform};
 use crate::mechanism::bits::{OsBits, Repeated};
 use crate::mechanism::plan::{ChainLaw, Loss, MechanismPlan, PosteriorLaw};
 use crate::mechanism::{Scope, execute, prepare};
 use crate::model::{
-    Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, ParamId, Parameter, Program, Query, Range, RowCount, Table, Type,
+    Column, ColumnId, DistCall, Expr, ExprKind, Label, Model, Observation, ParamId, Parameter, Program, Query, Range, RowCount, Table, Type,
 };
 use crate::rules::offer::Chain;
 use crate::source::Diagnostic;
@@ -37,7 +37,7 @@ const MANY: u64 = 100;
 const MOST: u64 = 20_000_000;
 /// Noise costs as much as so many rows.
 const NOISE: u64 = 20;
-/// A sum over all counts, which a beta-divergence asks for at every row, costs as much as so many rows.
+/// A sum over all counts of a law with a shape, which a beta-divergence asks for at every row, costs as much as so many rows.
 const SUM: u64 = 100;
 /// Most tries to draw a parameter inside its declared domain.
 const TRIES: usize = 1000;
@@ -163,7 +163,8 @@ fn width(ty: &Type) -> Option<usize> {
 fn work(plan: &MechanismPlan, rows: u64) -> Option<u64> {
     let MechanismPlan::Posterior { law: PosteriorLaw::Density(law), .. } = plan else { return None };
     let numbers: usize = law.parameters.iter().map(|p| width(&p.ty)).sum::<Option<usize>>()?;
-    let sums = matches!(law.loss, Loss::Beta { .. }) && law.rows.iter().any(|o| matches!(o.likelihood.family.law, Law::Count(_)));
+    let shaped = |o: &Observation| o.likelihood.family.support == Support::Counts && o.likelihood.args.len() > 1;
+    let sums = matches!(law.loss, Loss::Beta { .. }) && law.rows.iter().any(shaped);
     let (times, rows) = match &law.chain {
         ChainLaw::Penalty { iterations, .. } => (*iterations, rows.saturating_mul(2)),
         ChainLaw::Hmc { iterations, steps, .. } => (iterations.saturating_mul(*steps), rows.saturating_mul(2)),

@@ -26,8 +26,7 @@ pub fn ball(law: Law, d: usize, kept: (f64, f64), reach: f64) -> (f64, f64) {
     let mut points = vec![];
     for c in cubes.chain([-1.0, 1.0]) {
         let (a, along) = share(c);
-        let both =
-            if let Law::Logit { .. } = law { ends.map(|y| law.score((reach * c, 0.0), y, kept)) } else { law.both(reach * c, kept.0) };
+        let both = ends.map(|y| law.score((reach * c, 0.0), y, kept));
         points.extend(both.map(|s| (a * s * a * s, a * s * along)));
     }
     let radius = |m: f64| (m * m + points.iter().map(|(square, along)| square - 2.0 * m * along).fold(0.0, f64::max)).sqrt();

@@ -1,6 +1,6 @@
 //! Weights of several classes in two stages: how far one replaced row moves what leaves, what an attacker sees, coverage, degenerate rows.
 
-use super::refined::{far, features, numbers, separation};
+use super::refined::{far, features, first_stage, numbers, separation};
 use super::scores::left;
 use super::*;
 use dpm::mechanism::whole::rows::{added, exponent};
@@ -45,9 +45,7 @@ fn first_sums_of_classes_move_as_far_as_is_paid_for() {
     let mut next = numbers(5);
     for (k, d) in [(2, 1), (2, 3), (3, 2), (5, 2)] {
         let text = model(400, (k, d), 1.0, "refined(sigma = 40)");
-        let (whole, plan) = (certified(&text).claim().gdp(), plan(&text));
-        let WholeNoise::Steps { products, scores, mu, .. } = plan.noise else { panic!("{plan:?}") };
-        let paid = whole * whole - mu * mu;
+        let (paid, products, scores) = first_stage(&text);
         let mut furthest: f64 = 0.0;
         for _ in 0..40_000 {
             let mut row = || {

@@ -106,6 +106,13 @@ fn rows_move_what_leaves_no_further_than_is_paid_for() {
     }
 }
 
+/// The square of the mu of what leaves first, and the standard deviations of the noise on products and scores.
+pub(super) fn first_stage(text: &str) -> (f64, f64, f64) {
+    let (whole, plan) = (certified(text).claim().gdp(), plan(text));
+    let WholeNoise::Steps { products, scores, mu, .. } = plan.noise else { panic!("{plan:?}") };
+    (whole * whole - mu * mu, products, scores)
+}
+
 /// The first sums of rows of trials: what one row adds, as it leaves with next to no noise, moves them entry by entry no further than the certificate has
 /// beside the steps, for any pair of rows, and some as far.
 #[test]
@@ -116,9 +123,7 @@ fn first_sums_of_trials_move_as_far_as_is_paid_for() {
         let ends = [0.0, most].map(added);
         assert!((ends[1] - ends[0] - most).abs() < 1e-3, "{law}: {ends:?}");
         let text = program(law, 400, "sigma = 40");
-        let (whole, plan) = (certified(&text).claim().gdp(), plan(&text));
-        let WholeNoise::Steps { products, scores, mu, .. } = plan.noise else { panic!("{plan:?}") };
-        let paid = whole * whole - mu * mu;
+        let (paid, products, scores) = first_stage(&text);
         let mut furthest: f64 = 0.0;
         for _ in 0..40_000 {
             let mut row = || {
