@@ -21,7 +21,7 @@ pub(super) struct Sums {
     /// Predictors, then residuals, of a segment of few numeric columns, class by class.
     few: Vec<Column>,
     /// Sums of those columns, class by class.
-    columns: Vec<Column>,
+    columns: Vec<narrow::Sums>,
 }
 
 /// Rows that are read twice stay in the nearest cache, of at least 32 KiB: half of it for them.
@@ -35,7 +35,7 @@ impl Sums {
         let tile = LANES * size_of::<f32>() * design.layout.dense;
         let batch = NEAR.checked_div(tile).unwrap_or(MOST_TILES).clamp(1, MOST_TILES);
         let (blocks, columns) = if design.layout.narrow { (SEGMENT / BLOCK, design.layout.dense) } else { (0, 0) };
-        let [few, columns] = [blocks, columns].map(|each| vec![[0.0; BLOCK]; classes * each]);
+        let (few, columns) = (vec![[0.0; BLOCK]; classes * blocks], vec![narrow::Sums::default(); classes * columns]);
         Sums { loss: 0.0, gradient, predictors: vec![[0.0; LANES]; classes * batch], batch, few, columns }
     }
 }
@@ -57,9 +57,10 @@ pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &
     sums.gradient.iter_mut().for_each(Tables::clear);
     sums.columns.as_flattened_mut().fill(0.0);
     let mut loss = Loss { sum: [0.0; LANES], product: [1.0; LANES] };
-    for segment in segments {
+    let next = segments.iter().skip(1).map(|s| s.dense.as_slice()).chain([&[][..]]);
+    for (segment, next) in segments.iter().zip(next) {
         if segment.flat {
-            flat(rule, segment, weights, sums, &mut loss);
+            flat(rule, (segment, next), weights, sums, &mut loss);
         } else {
             tiles(rule, segment, weights, sums, &mut loss);
         }
@@ -83,7 +84,7 @@ fn tiles(rule: Rule, segment: &Segment, weights: &[Tables], sums: &mut Sums, los
     let Sums { gradient, predictors, batch, few, columns, .. } = sums;
     for (w, z) in weights.iter().zip(few.chunks_exact_mut(blocks.max(1))) {
         for (block, z) in segment.dense.chunks_exact(BLOCK * w.dense.len().max(1)).zip(z) {
-            narrow::predict(block, &w.dense, z);
+            narrow::predict(block, &w.dense, z, block);
         }
     }
     for first in (0..tiles).step_by(*batch) {
@@ -115,7 +116,7 @@ fn tiles(rule: Rule, segment: &Segment, weights: &[Tables], sums: &mut Sums, los
     let each = columns.len() / weights.len().max(1);
     for (r, columns) in few.chunks_exact(blocks.max(1)).zip(columns.chunks_exact_mut(each.max(1))) {
         for (block, r) in segment.dense.chunks_exact(BLOCK * each.max(1)).zip(r) {
-            narrow::collect(block, r, columns);
+            narrow::collect(block, r, columns, block);
         }
     }
 }
@@ -130,30 +131,32 @@ fn each_few(few: &mut [Column], (blocks, tile): (usize, usize), of: &mut [Lanes]
     }
 }
 
-/// A segment of few numeric columns alone, block by block.
+/// A segment of few numeric columns alone, block by block, and the numbers behind it.
 #[inline(always)]
-fn flat(rule: Rule, segment: &Segment, weights: &[Tables], sums: &mut Sums, loss: &mut Loss) {
+fn flat(rule: Rule, (segment, behind): (&Segment, &[f32]), weights: &[Tables], sums: &mut Sums, loss: &mut Loss) {
     let (Some(w), Sums { few, columns, .. }) = (weights.first(), sums) else { return };
     let width = BLOCK * w.dense.len().max(1);
-    let blocks = segment.dense.chunks_exact(width).zip(segment.outcome.as_chunks::<BLOCK>().0).zip(few);
-    for (((cells, y), z), start) in blocks.zip((0..).step_by(BLOCK)) {
+    let cells = segment.dense.chunks_exact(width);
+    let next = cells.clone().skip(1).chain([behind.get(..width).unwrap_or(&[])]);
+    let blocks = cells.zip(segment.outcome.as_chunks::<BLOCK>().0).zip(few).zip(next);
+    for ((((cells, y), z), next), start) in blocks.zip((0..).step_by(BLOCK)) {
         let weight = segment.weight.get(start..).and_then(|w| w.first_chunk::<BLOCK>());
-        narrow::predict(cells, &w.dense, z);
-        block(rule, (y, weight), segment.rows.saturating_sub(start), z, loss);
-        narrow::collect(cells, z, columns);
+        narrow::predict(cells, &w.dense, z, next);
+        block(rule, (y, weight), segment.rows.saturating_sub(start), (z, next), loss);
+        narrow::collect(cells, z, columns, next);
     }
 }
 
 /// Predictors of the rows of a block become residuals.
 #[inline(always)]
-fn block(rule: Rule, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: usize, z: &mut Column, loss: &mut Loss) {
+fn block(rule: Rule, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: usize, (z, next): (&mut Column, &[f32]), loss: &mut Loss) {
     let Rule { family, bound, with_loss } = rule;
     match family {
         _ if with_loss => losses(family, (y, weight), live, z, loss),
         // The law is known to the compiler, which then goes through many rows at once.
-        Family::Logistic => scores(Family::Logistic, y, z),
-        Family::Binomial { trials } => scores(Family::Binomial { trials }, y, z),
-        other => scores(other, y, z),
+        Family::Logistic => scores(Family::Logistic, y, z, next),
+        Family::Binomial { trials } => scores(Family::Binomial { trials }, y, z, next),
+        other => scores(other, y, z, next),
     }
     for z in z.iter_mut() {
         *z = z.clamp(-bound, bound);
@@ -166,8 +169,9 @@ fn block(rule: Rule, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: 
 }
 
 #[inline(always)]
-fn scores(family: Family, y: &[f32; BLOCK], z: &mut Column) {
-    for (z, y) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0) {
+fn scores(family: Family, y: &[f32; BLOCK], z: &mut Column, next: &[f32]) {
+    for ((z, y), tile) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0).zip(0..) {
+        narrow::ask_beside(next, tile);
         *z = family.terms(*z, widened(y)).score;
     }
 }

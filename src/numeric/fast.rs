@@ -1,5 +1,7 @@
 //! Elementary functions in plain arithmetic that compilers turn into vector instructions: for sums over many rows.
 
+use multiversion::multiversion;
+
 /// Lanes that are computed together.
 pub const LANES: usize = 8;
 pub type Lanes = [f64; LANES];
@@ -49,6 +51,15 @@ pub fn exp(x: f64) -> f64 {
     // 2^k by its exponent bits: k + 1023 is in the low bits of `shifted` after the same shift.
     let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
     p * power
+}
+
+/// Adds `top exp(-d^2 / 2)` at places d from `start` on, `step` apart.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"))]
+pub fn add_bell(top: f64, (start, step): (f64, f64), heights: &mut [f64]) {
+    for (height, i) in heights.iter_mut().zip(0u32..) {
+        let d = start + f64::from(i) * step;
+        *height += top * exp(-0.5 * d * d);
+    }
 }
 
 /// Natural logarithm, relative error at most 4e-16; `-inf` at 0, NaN below.

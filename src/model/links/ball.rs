@@ -9,7 +9,7 @@ const PLACES: i32 = 128;
 const FARTHEST: f64 = 4.0;
 /// Between these, few scores are further out than this.
 const BETWEEN: f64 = 1.002;
-const HALVINGS: usize = 50;
+const HALVINGS: usize = 32;
 /// How much faster than those of logistic rows scores of cloglog rows grow, which are exponentials.
 const CLOGLOG: f64 = 3.2;
 
@@ -29,12 +29,20 @@ pub fn ball(law: Law, d: usize, kept: (f64, f64), reach: f64) -> (f64, f64) {
         let both = ends.map(|y| law.score((reach * c, 0.0), y, kept));
         points.extend(both.map(|s| (a * s * a * s, a * s * along)));
     }
-    let radius = |m: f64| (m * m + points.iter().map(|(square, along)| square - 2.0 * m * along).fold(0.0, f64::max)).sqrt();
-    // The largest of distances is convex in the centre.
+    // The score that is furthest from m, or 0: its square and its place along b.
+    let furthest = |m: f64| {
+        let further = |a: (f64, f64), b: (f64, f64)| if b.0 - 2.0 * m * b.1 > a.0 - 2.0 * m * a.1 { b } else { a };
+        points.iter().copied().fold((0.0, 0.0), further)
+    };
+    let radius = |m: f64| {
+        let (square, along) = furthest(m);
+        (m * m + square - 2.0 * m * along).sqrt()
+    };
+    // The largest of distances is convex in the centre: it falls towards the score that is furthest.
     let (mut low, mut high) = (-kept.0, kept.0);
     for _ in 0..HALVINGS {
-        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if radius(a) < radius(b) { high = b } else { low = a }
+        let m = 0.5 * (low + high);
+        if furthest(m).1 < m { high = m } else { low = m }
     }
     let centre = 0.5 * (low + high);
     let found = BETWEEN * radius(centre);

@@ -1,6 +1,7 @@
 //! A scalar posterior where its density is smooth: its parts by their distance from their modes, and its distribution function as a table.
 
 use super::Posterior;
+use crate::numeric::fast::add_bell;
 use crate::numeric::special::stirling;
 
 /// Slices of the table; each is integrated by Simpson's rule. Mixtures of normal laws may have narrow components.
@@ -190,8 +191,13 @@ impl Line {
         for (part, mode, from, to) in placed {
             let top = part.weight * part.ln_top().exp();
             let (first, last) = (((from - lo) / half).max(0.0) as usize, ((to - lo) / half).ceil() as usize);
-            for (i, height) in heights.iter_mut().enumerate().take(last.saturating_add(1)).skip(first) {
-                *height += top * (-part.fallen(lo + i as f64 * half - mode)).exp();
+            let last = last.saturating_add(1).min(heights.len());
+            let Some(some) = heights.get_mut(first..last) else { continue };
+            let start = lo + first as f64 * half - mode;
+            if part.scale == Scale::Line {
+                add_bell(top, (start / part.b, half / part.b), some);
+            } else {
+                some.iter_mut().zip(0u32..).for_each(|(height, i)| *height += top * (-part.fallen(start + f64::from(i) * half)).exp());
             }
         }
         let mut cdf = Vec::with_capacity(slices + 1);

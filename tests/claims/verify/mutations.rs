@@ -24,21 +24,21 @@ fn nudged(v: &Value, by: f64) -> Option<Value> {
     (value != *v).then_some(value)
 }
 
-/// Single changes at one place: what was done, and the changed certificate.
-fn mutations(c: &Value, place: &str) -> Vec<(&'static str, Value)> {
-    let mut found = vec![];
-    let Some(old) = c.pointer(place).cloned() else { return found };
+/// A change of what stands at a place: made when it is its turn.
+type Change<'a> = (&'static str, Box<dyn Fn() -> Value + 'a>);
+
+/// Single changes at one place: what is done, and what stands there then.
+fn mutations(old: &Value) -> Vec<Change<'_>> {
+    let mut found: Vec<Change> = vec![];
     let mut put = |what, new: Value| {
-        let mut changed = c.clone();
-        *changed.pointer_mut(place).unwrap() = new;
-        if changed != *c {
-            found.push((what, changed));
+        if new != *old {
+            found.push((what, Box::new(move || new.clone())));
         }
     };
-    match &old {
+    match old {
         Value::Number(_) => {
             for (what, by) in [("lower", -3e-6), ("less", -0.02), ("half", -0.5), ("higher", 0.02), ("more", 1.0)] {
-                nudged(&old, by).into_iter().for_each(|new| put(what, new));
+                nudged(old, by).into_iter().for_each(|new| put(what, new));
             }
             // The same number in a string is the same number.
             put("retyped", Value::from(if old.as_f64() == Some(7.0) { "8" } else { "7" }));
@@ -58,32 +58,26 @@ fn mutations(c: &Value, place: &str) -> Vec<(&'static str, Value)> {
             put("text", Value::from("x"));
         }
         Value::Array(list) => {
-            for i in 0..list.len() {
-                let mut fewer = list.clone();
-                fewer.remove(i);
-                put("item removed", Value::from(fewer));
-                let mut twice = list.clone();
-                twice.insert(i, list[i].clone());
-                put("item twice", Value::from(twice));
-            }
-            // Equal claims in another order are the same certificate up to the twelfth digit.
-            if list.len() > 1 && !place.ends_with("/claims") {
-                put("reversed", Value::from(list.iter().rev().cloned().collect::<Vec<_>>()));
-            }
             put("retyped", Value::Null);
+            for i in 0..list.len() {
+                let (before, behind) = (&list[..i], &list[i + 1..]);
+                found.push(("item removed", Box::new(move || Value::from([before, behind].concat()))));
+                let (with, from) = (&list[..=i], &list[i..]);
+                found.push(("item twice", Box::new(move || Value::from([with, from].concat()))));
+            }
+            if list.iter().ne(list.iter().rev()) {
+                found.push(("reversed", Box::new(|| list.iter().rev().cloned().collect())));
+            }
         }
         Value::Object(map) => {
-            for key in map.keys() {
-                let mut fewer = map.clone();
-                let value = fewer.shift_remove(key).unwrap();
-                put("field removed", Value::from(fewer.clone()));
-                fewer.insert(format!("{key}_"), value);
-                put("field renamed", Value::from(fewer));
-            }
-            let mut more = map.clone();
-            more.insert("more".into(), Value::from(1));
-            put("field added", Value::from(more));
             put("retyped", Value::from("x"));
+            for key in map.keys() {
+                let others = move || map.iter().filter(move |(k, _)| *k != key).map(|(k, v)| (k.clone(), v.clone()));
+                found.push(("field removed", Box::new(move || others().collect())));
+                found.push(("field renamed", Box::new(move || others().chain([(format!("{key}_"), map[key].clone())]).collect())));
+            }
+            let more = || ("more".to_owned(), Value::from(1));
+            found.push(("field added", Box::new(move || map.clone().into_iter().chain([more()]).collect())));
         }
     }
     found
@@ -149,13 +143,17 @@ fn mutate(stride: usize) -> BTreeMap<String, usize> {
         let stride = if LONG.iter().any(|long| name.contains(long)) { (10 * stride).min(stride * stride) } else { stride };
         let program = c["program"]["source"].as_str();
         for place in places_of(c) {
-            for (what, mut changed) in mutations(c, &place) {
+            let Some(old) = c.pointer(&place) else { continue };
+            for (what, new) in mutations(old) {
                 turn += 1;
-                // From 1e-323 to 2e-323 is less than any double can tell.
-                let tiny = c.pointer(&place).and_then(Value::as_f64).is_some_and(f64::is_subnormal);
-                if tiny || !turn.is_multiple_of(stride) {
+                // From 1e-323 to 2e-323 is less than any double can tell; equal claims in another order are the same certificate up
+                // to the twelfth digit.
+                let same = old.as_f64().is_some_and(f64::is_subnormal) || (what == "reversed" && place.ends_with("/claims"));
+                if same || !turn.is_multiple_of(stride) {
                     continue;
                 }
+                let mut changed = c.clone();
+                *changed.pointer_mut(&place).unwrap() = new();
                 let mut count = |what: &str| *counts.entry(what.to_owned()).or_default() += 1;
                 let found = |c: &Value| !verifier.verify(c, Against { program, key: None }).is_empty();
                 let as_it_is = changed.clone();
