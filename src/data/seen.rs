@@ -1,7 +1,7 @@
 //! How often every unit was seen: a hash table in parts that are filled side by side.
 //!
 //! A hash says where a key may be; keys themselves are compared, so hashes decide nothing but the time it takes. Their key is
-//! drawn by the system for every table: no choice of ids makes it slow. A unit takes 20 to 40 bytes, and those of its text; a row nothing.
+//! drawn by the system for every table: no choice of ids makes it slow. A unit takes some twenty bytes, and those of its text; a row nothing.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -245,7 +245,7 @@ impl<S: Copy + Default> Shard<S> {
     }
 
     fn grow(&mut self) {
-        let size = (self.entries.len() * 2).max(16);
+        let size = (self.entries.len() + self.entries.len() / 2).max(16);
         let old = std::mem::replace(&mut self.entries, vec![Entry::default(); size]);
         for entry in old.into_iter().filter(|e| e.count > 0) {
             let mut place = home(entry.hash, size);

@@ -23,8 +23,7 @@ pub(super) type Sums = [f64; LINE];
 const LINE: usize = 16;
 
 /// Asks for some lines of the block that comes next. Memory brings them while this block is worked on if they are asked for a few at
-/// a time, in their order: a processor has room for some sixteen, and waits when it has none. Where `ahead` is the block itself nothing
-/// is asked for: its lines are there.
+/// a time, in their order: a processor has room for some sixteen, and waits when it has none.
 #[inline(always)]
 fn ask(ahead: &[f32], lines: Range<usize>) {
     lines.for_each(|line| prefetch_index(ahead, line * LINE));

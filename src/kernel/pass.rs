@@ -152,7 +152,7 @@ fn flat(rule: Rule, (segment, behind): (&Segment, &[f32]), weights: &[Tables], s
 fn block(rule: Rule, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: usize, (z, next): (&mut Column, &[f32]), loss: &mut Loss) {
     let Rule { family, bound, with_loss } = rule;
     match family {
-        _ if with_loss => losses(family, (y, weight), live, z, loss),
+        _ if with_loss => losses(family, (y, weight), live, (z, next), loss),
         // The law is known to the compiler, which then goes through many rows at once.
         Family::Logistic => scores(Family::Logistic, y, z, next),
         Family::Binomial { trials } => scores(Family::Binomial { trials }, y, z, next),
@@ -178,8 +178,15 @@ fn scores(family: Family, y: &[f32; BLOCK], z: &mut Column, next: &[f32]) {
 
 /// The same with the losses, for each lane tile by tile, as `residuals` has them.
 #[inline(always)]
-fn losses(family: Family, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: usize, z: &mut Column, loss: &mut Loss) {
+fn losses(
+    family: Family,
+    (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>),
+    live: usize,
+    (z, next): (&mut Column, &[f32]),
+    loss: &mut Loss,
+) {
     for ((z, y), start) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0).zip((0..).step_by(LANES)) {
+        narrow::ask_beside(next, start / LANES);
         let terms = family.terms(*z, widened(y));
         *z = terms.score;
         let weight = weight.and_then(|w| w.get(start..)).and_then(|w| w.first_chunk::<LANES>());
