@@ -85,7 +85,7 @@ pub enum DataError {
     Design { table: String },
     /// Integers in place of rows whose header is that of another query.
     Unasked { table: String },
-    /// Integers in place of rows that are no answer of the query, whatever the rows are.
+    /// Integers in place of rows that cannot be an answer to the query, whatever the rows are.
     Miscounted { table: String },
 }
 

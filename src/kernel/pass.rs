@@ -84,6 +84,7 @@ fn tiles(rule: Rule, segment: &Segment, weights: &[Tables], sums: &mut Sums, los
     let Sums { gradient, predictors, batch, few, columns, .. } = sums;
     for (w, z) in weights.iter().zip(few.chunks_exact_mut(blocks.max(1))) {
         for (block, z) in segment.dense.chunks_exact(BLOCK * w.dense.len().max(1)).zip(z) {
+            // Other columns come between: no block is asked for before its turn.
             narrow::predict(block, &w.dense, z, block);
         }
     }

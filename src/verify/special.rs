@@ -79,7 +79,7 @@ pub fn rate_divergence(shape: &Real, rate: &Real, step: &Real, order: &Real) -> 
 }
 
 /// At least the divergence of [`shape_divergence`] in doubles; `None` where they may be wrong by more than a part in 10^8. It falls in
-/// `a` and grows with the size of the step, so rounding these is no loss.
+/// `a` and grows with the size of the step, so rounding these loses nothing.
 ///
 /// `m D` is the sum of `K(-m s/x) + m K(s/x)` over x = a, a + 1, .., where `K(t) = t - ln(1 + t)` is not negative: first orders cancel.
 /// `K(c/x)` is completely monotone in x, being the transform of `(exp(-c t) - 1 + c t)/t`, so the formula of Euler and Maclaurin envelops: from
