@@ -1,5 +1,6 @@
 //! Few numeric columns: stored in blocks of 64 rows, column by column, so that vectors are filled however few the columns are.
 
+use std::iter::repeat;
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
@@ -17,25 +18,38 @@ const FOUR: usize = 4;
 pub(super) type Column = [f64; BLOCK];
 
 /// The sums of a column, lane by lane: they are added up once, after the last row.
-pub(super) type Sums = [f64; LINE];
+pub(super) type Sums = Aligned<[f64; LINE]>;
+
+/// At the start of a line of the caches: vectors that cross lines are read twice.
+#[repr(align(64))]
+#[derive(Clone, Copy, Default)]
+pub(super) struct Aligned<T>(pub T);
 
 /// Numbers in a line of the caches.
 const LINE: usize = 16;
 
-/// Asks for some lines of the block that comes next. Memory brings them while this block is worked on if they are asked for a few at
-/// a time, in their order: a processor has room for some sixteen, and waits when it has none. Of 16 parts of a block five are asked for
-/// beside predictors, seven beside scores and four beside sums, which take about so much time.
+/// Asks for some lines of a block to come. Memory brings them while this block is worked on if they are asked for a few at a time, in
+/// their order: a processor has room for some sixteen, and waits when it has none. Of 16 parts of a block five are asked for beside
+/// predictors, seven beside scores and four beside sums, which take about so much time.
 #[inline(always)]
 fn ask(ahead: &[f32], lines: Range<usize>) {
     lines.for_each(|line| prefetch_index(ahead, line * LINE));
 }
 
-/// While the scores of a tile are computed: between what [`predict`] asks for and what [`collect`] does.
+/// Asks for all lines of a part.
 #[inline(always)]
-pub(super) fn ask_beside(ahead: &[f32], tile: usize) {
-    // From five sixteenths of the block to twelve, in the eight tiles of a block.
-    let line = |tile: usize| ahead.len() / LINE * (40 + 7 * tile) / 128;
-    ask(ahead, line(tile)..line(tile + 1));
+pub(super) fn ask_all(part: &[f32]) {
+    ask(part, 0..part.len() / LINE);
+}
+
+/// What is asked for while scores are computed, tile by tile: between what [`predict`] asks for and what [`collect`] does.
+#[inline(always)]
+pub(super) fn beside(ahead: &[f32]) -> impl Iterator<Item = &[f32]> {
+    let lines = ahead.len() / LINE;
+    let part = ahead.get(lines * 5 / 16 * LINE..lines * 12 / 16 * LINE).unwrap_or_default();
+    // A block has eight tiles.
+    let parts = part.chunks((7 * lines).div_ceil(16 * 8).max(1) * LINE);
+    parts.chain(repeat(&[][..]))
 }
 
 /// The place of a cell among those of a segment.
@@ -71,20 +85,20 @@ pub(super) fn collect(block: &[f32], residuals: &Column, sums: &mut [Sums], ahea
     for ((column, sums), line) in columns.iter().zip(sums).zip(columns.len() * 3..) {
         ask(ahead, line..line + 1);
         // In registers meanwhile.
-        let mut all = *sums;
+        let mut all = sums.0;
         for (x, r) in column.as_chunks::<LINE>().0.iter().zip(residuals.as_chunks::<LINE>().0) {
             for ((s, x), r) in all.iter_mut().zip(x).zip(r) {
                 *s = f64::from(*x).mul_add(*r, *s);
             }
         }
-        *sums = all;
+        sums.0 = all;
     }
 }
 
 /// Always in this order.
 pub(super) fn sum(column: &Sums) -> f64 {
     let mut lanes = [0.0; LANES];
-    for eight in column.as_chunks::<LANES>().0 {
+    for eight in column.0.as_chunks::<LANES>().0 {
         lanes.iter_mut().zip(eight).for_each(|(s, x)| *s += x);
     }
     total(lanes)

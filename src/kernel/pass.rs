@@ -2,11 +2,13 @@
 //!
 //! Everything that multiplies is a plain loop: closures of iterators may be compiled apart, without vector instructions.
 
+use std::iter::repeat;
+
 use multiversion::multiversion;
 
 use super::design::{Design, SEGMENT, Segment};
 use super::family::{Family, Terms};
-use super::narrow::{self, BLOCK, Column};
+use super::narrow::{self, Aligned, BLOCK, Column};
 use super::tables::Tables;
 use super::tile::{Tile, widened};
 use crate::numeric::fast::{LANES, Lanes, exp, ln, map, total};
@@ -55,7 +57,7 @@ pub(super) struct Rule {
 pub(super) fn pass(rule: Rule, segments: &[Segment], weights: &[Tables], sums: &mut Sums) {
     sums.loss = 0.0;
     sums.gradient.iter_mut().for_each(Tables::clear);
-    sums.columns.as_flattened_mut().fill(0.0);
+    sums.columns.fill(narrow::Sums::default());
     let mut loss = Loss { sum: [0.0; LANES], product: [1.0; LANES] };
     let next = segments.iter().skip(1).map(|s| s.dense.as_slice()).chain([&[][..]]);
     for (segment, next) in segments.iter().zip(next) {
@@ -135,12 +137,14 @@ fn each_few(few: &mut [Column], (blocks, tile): (usize, usize), of: &mut [Lanes]
 /// A segment of few numeric columns alone, block by block, and the numbers behind it.
 #[inline(always)]
 fn flat(rule: Rule, (segment, behind): (&Segment, &[f32]), weights: &[Tables], sums: &mut Sums, loss: &mut Loss) {
-    let (Some(w), Sums { few, columns, .. }) = (weights.first(), sums) else { return };
+    let (Some(w), Sums { columns, .. }) = (weights.first(), sums) else { return };
     let width = BLOCK * w.dense.len().max(1);
     let cells = segment.dense.chunks_exact(width);
-    let next = cells.clone().skip(1).chain([behind.get(..width).unwrap_or(&[])]);
-    let blocks = cells.zip(segment.outcome.as_chunks::<BLOCK>().0).zip(few).zip(next);
-    for ((((cells, y), z), next), start) in blocks.zip((0..).step_by(BLOCK)) {
+    // The same block of the next segment, some 20 KiB ahead: one block ahead is too late where memory is fast.
+    let next = behind.chunks_exact(width).chain(repeat(&[][..]));
+    let blocks = cells.zip(segment.outcome.as_chunks::<BLOCK>().0).zip(next);
+    let Aligned(z) = &mut Aligned([0.0; BLOCK]);
+    for (((cells, y), next), start) in blocks.zip((0..).step_by(BLOCK)) {
         let weight = segment.weight.get(start..).and_then(|w| w.first_chunk::<BLOCK>());
         narrow::predict(cells, &w.dense, z, next);
         block(rule, (y, weight), segment.rows.saturating_sub(start), (z, next), loss);
@@ -171,8 +175,8 @@ fn block(rule: Rule, (y, weight): (&[f32; BLOCK], Option<&[f32; BLOCK]>), live: 
 
 #[inline(always)]
 fn scores(family: Family, y: &[f32; BLOCK], z: &mut Column, next: &[f32]) {
-    for ((z, y), tile) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0).zip(0..) {
-        narrow::ask_beside(next, tile);
+    for ((z, y), part) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0).zip(narrow::beside(next)) {
+        narrow::ask_all(part);
         *z = family.terms(*z, widened(y)).score;
     }
 }
@@ -186,8 +190,9 @@ fn losses(
     (z, next): (&mut Column, &[f32]),
     loss: &mut Loss,
 ) {
-    for ((z, y), start) in z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0).zip((0..).step_by(LANES)) {
-        narrow::ask_beside(next, start / LANES);
+    let rows = z.as_chunks_mut::<LANES>().0.iter_mut().zip(y.as_chunks::<LANES>().0);
+    for (((z, y), start), part) in rows.zip((0..).step_by(LANES)).zip(narrow::beside(next)) {
+        narrow::ask_all(part);
         let terms = family.terms(*z, widened(y));
         *z = terms.score;
         let weight = weight.and_then(|w| w.get(start..)).and_then(|w| w.first_chunk::<LANES>());
