@@ -1,7 +1,7 @@
 """Many rows: time, processor time and peak memory of dpm and of three engines on the same file, each in a process of its own.
 
 scale.py DPM FOLDER [ROWS] wants polars, duckdb, datafusion and pyarrow; FOLDER keeps the files (some 5 GB at 100,000,000 rows). It writes
-benches/results/scale.txt. All numbers are medians; runs of the four are in turn. What the engines add up are doubles, as a user would
+benches/results/scale.txt. DPM is the file that .ci/dist builds; a release build takes some 7 MB more. All numbers are medians; runs of the four are in turn. What the engines add up are doubles, as a user would
 write it, where dpm adds exact integers and releases them with noise.
 """
 
