@@ -46,9 +46,10 @@ pub(super) fn ask_all(part: &[f32]) {
 #[inline(always)]
 pub(super) fn beside(ahead: &[f32]) -> impl Iterator<Item = &[f32]> {
     let lines = ahead.len() / LINE;
-    let part = ahead.get(lines * 5 / 16 * LINE..lines * 12 / 16 * LINE).unwrap_or_default();
+    // Where the columns that go together end.
+    let part = ahead.get(lines / 16 * 5 * LINE..lines * 12 / 16 * LINE).unwrap_or_default();
     // A block has eight tiles.
-    let parts = part.chunks((7 * lines).div_ceil(16 * 8).max(1) * LINE);
+    let parts = part.chunks((part.len() / LINE).div_ceil(8).max(1) * LINE);
     parts.chain(repeat(&[][..]))
 }
 

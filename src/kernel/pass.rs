@@ -20,7 +20,7 @@ pub(super) struct Sums {
     predictors: Vec<Lanes>,
     /// Tiles of eight rows that go together.
     batch: usize,
-    /// Predictors, then residuals, of a segment of few numeric columns, class by class.
+    /// Predictors, then residuals, of a segment of few numeric columns beside others, class by class.
     few: Vec<Column>,
     /// Sums of those columns, class by class.
     columns: Vec<narrow::Sums>,
@@ -140,7 +140,7 @@ fn flat(rule: Rule, (segment, behind): (&Segment, &[f32]), weights: &[Tables], s
     let (Some(w), Sums { columns, .. }) = (weights.first(), sums) else { return };
     let width = BLOCK * w.dense.len().max(1);
     let cells = segment.dense.chunks_exact(width);
-    // The same block of the next segment, some 20 KiB ahead: one block ahead is too late where memory is fast.
+    // The same block of the next segment, 256 rows ahead: one block ahead is too late where memory is fast.
     let next = behind.chunks_exact(width).chain(repeat(&[][..]));
     let blocks = cells.zip(segment.outcome.as_chunks::<BLOCK>().0).zip(next);
     let Aligned(z) = &mut Aligned([0.0; BLOCK]);
