@@ -77,7 +77,7 @@ ANALYSES = [
         "05_poisson_exposure", "flchain", "death futime", "A Poisson rate with exposure", "How many deaths are there in 1,000 person-years of follow-up?",
         w.exposure,
         "The posterior of the rate needs two sums only: of deaths and of years of follow-up. `sums` releases both at once, with noise, and the model of "
-        "them knows the noise of each, so the interval is here that without privacy to one part in a hundred. Follow-up ends with the death, and that is no fault here: the "
+        "them knows the noise of each, so the interval is here that without privacy to one part in a hundred. Follow-up ends with the death, and that does no harm here: the "
         "chance of a row, rate to the power of death times exp(-rate years), depends on the rate as that of a Poisson number does."),
     analysis(
         "06_survival", "gbsg", "hormon rfstime status", "Survival with censoring", "Does hormone therapy delay the relapse of breast cancer?", w.survival,
